@@ -65,16 +65,14 @@ class CommandLineAlone:
 
     def _started(self, found: FoundLaunch, source: Source, world: int | None) -> ResolvedLaunch | None:
         """The one trainer that a program sets up when `world` processes of it run."""
-        line = command_line(found.start.program[1:], world)
-        recipes = (
-            (document, given, self._recognise(document, NO_PROGRAM)) for document, given in read_started(source, line, self._tree.read)
-        )
-        known = [(document, given, table) for document, given, table in recipes if table is not None]
+        line = command_line(found.start.program[1:], world, found.environment)
+        recipes = ((each, self._recognise(each.document, NO_PROGRAM)) for each in read_started(source, line, self._tree.read))
+        known = [(each, table) for each, table in recipes if table is not None]
         if len(known) != 1:
             return None
-        document, given, table = known[0]
+        (document, given, assumed), table = known[0]
         path = found.launch.at.source
-        return ResolvedLaunch(found, path, document, table, alone=True, places=given, sources=(source.path,))
+        return ResolvedLaunch(found, path, document, table, alone=True, places=given, sources=(source.path,), assumed=assumed)
 
     def _alone(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What a launch runs whose command line is all there is, if its program is known to be a framework's."""

@@ -17,7 +17,19 @@ from pytest_gbs.launches.path_finder import PathFinder
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
 from pytest_gbs.launches.reach import Reach
 from pytest_gbs.launches.settings_files import invocation, misnamed, place, runner_of
-from pytest_gbs.model.command import Command, Invocation, Machines, OtherFiles, Script, Stop, Word, name_of, written_at
+from pytest_gbs.model.command import (
+    Command,
+    EnvironmentValue,
+    Invocation,
+    Machines,
+    OtherFiles,
+    Script,
+    Stop,
+    Word,
+    Written,
+    name_of,
+    written_at,
+)
 from pytest_gbs.model.document import DOCUMENTS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
@@ -44,8 +56,8 @@ class FoundLaunch(NamedTuple):
     """A launch as a script has it: what it starts, the files it names that may be recipes, and the program's own file.
 
     `template` is true if a recipe is named by an unknown variable, and `candidates` are the files that it may name
-    then; `missing` is true if the tree has no such file. `environment` holds the variables that the script sets, each with its
-    value, None if it is unknown, and whether a user can set it otherwise.
+    then; `missing` is true if the tree has no such file. `written` are those that the script writes itself, each with
+    the word that names it. `environment` holds the variables that the script sets.
     """
 
     launch: Launch
@@ -56,7 +68,8 @@ class FoundLaunch(NamedTuple):
     template: bool
     missing: bool
     candidates: tuple[str, ...] = ()
-    environment: tuple[tuple[str, str | None, bool], ...] = ()
+    environment: tuple[EnvironmentValue, ...] = ()
+    written: tuple[tuple[Written, Word], ...] = ()
 
 
 class ReadScript(NamedTuple):
@@ -328,7 +341,7 @@ class Scripts:
 
     def _linked(self, start: Start, command: Command, script: Script, at: Location) -> FoundLaunch:
         self._stops += _cut_off(command, script, at)
-        recipes, unknown, missing = self._recipes(start, command, script)
+        recipes, written, unknown, missing = self._recipes(start, command, script)
         template = unknown is not None
         program = start.program[0] if start.program else None
         in_document = _kind(script.path) == Kind.DOCUMENT
@@ -339,8 +352,9 @@ class Scripts:
         candidates = () if unknown is None else tuple(self._finder.candidates(unknown))
         if unknown is not None and candidates:
             launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:MOST_GREPPED], script)))
-        environment = tuple((each.name, each.value.text, each.value.default) for each in command.environment)
-        return FoundLaunch(launch, start, script, tuple(recipes), path, template, missing, candidates, environment)
+        variables = ((each.name, each.value) for each in command.environment)
+        environment = tuple(EnvironmentValue(name, word.text, word.default, word.value_at) for name, word in variables)
+        return FoundLaunch(launch, start, script, tuple(recipes), path, template, missing, candidates, environment, tuple(written))
 
     def _greps(self, recipe: Word, candidates: tuple[str, ...], script: Script) -> Iterator[Grep]:
         """Yield the searches of a script for a batch key in its recipe, each with the recipes in which it goes wrong."""
@@ -361,9 +375,14 @@ class Scripts:
         source = self._source(path)
         return source.text if source is not None else ""
 
-    def _recipes(self, start: Start, command: Command, script: Script) -> tuple[list[tuple[str, Word]], Word | None, bool]:
-        """The files that the command names and that may be recipes, one that can't be known, and whether one is missing."""
+    def _recipes(
+        self, start: Start, command: Command, script: Script
+    ) -> tuple[list[tuple[str, Word]], list[tuple[Written, Word]], Word | None, bool]:
+        """The files that the command names and that may be recipes: of the tree, or written by the script; one that can't be known, and
+        whether one is missing.
+        """
         found: list[tuple[str, Word]] = []
+        written: list[tuple[Written, Word]] = []
         template: Word | None = None
         missing = False
         for word in start.recipes or _may_be_recipes(start.program[1:]):
@@ -373,13 +392,16 @@ class Scripts:
             path = self._finder.find(value, command, script) if start.recipes else self._finder.configuration(value, command, script)
             if path is None and start.own_recipes and value.text is not None and value.text.isidentifier():
                 path = self._finder.only_one(f"{value.text}.py", start.own_recipes)
+            own = written_at(value, script.written) if path is None else None
             if path is not None:
                 found.append((path, word))
+            elif own is not None:
+                written.append((own, word))
             elif value.text is None and (start.recipes or (value.parts[-1].text or "").endswith(_RECIPES)):
                 template = value
             elif start.recipes or (value.text or "").endswith(_RECIPES):
                 missing = True
-        return found, template, missing
+        return found, written, template, missing
 
     @cached_property
     def _missing(self) -> MissingFiles:

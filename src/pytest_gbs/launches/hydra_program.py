@@ -20,6 +20,7 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import Source, Unreadable, below
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM
+from pytest_gbs.readers.command_settings import OF_PROCESSES
 from pytest_gbs.readers.scalar import COMPUTED, is_set
 
 _OPERATORS: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv}
@@ -31,7 +32,6 @@ _FLAGS: Final = {"--config-path": "config_path", "-cp": "config_path", "--config
 _hydra_main = lazy_pattern(r"@(?:hydra\.main|hydra_runner|main)\(([^)]{0,400})\)")
 _keyword = lazy_pattern(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
 _environment = lazy_pattern(r"\$\{oc\.env:\s*([A-Za-z_]\w{0,80})\s*(?:,\s*([0-9]{1,12})\s*)?[,}]")
-_of_processes = lazy_pattern(r"WORLD_SIZE$|LOCAL_|RANK$|NODE_RANK$|CUDA_|SLURM_|OMPI_|PMI_|PET_")
 _lambda = lazy_pattern(
     r"register_(?:new_)?resolver\(\s*[\"'](?P<name>\w{1,40})[\"']\s*,\s*lambda (?P<a>\w+)\s*,\s*(?P<b>\w+)\s*:"
     r"\s*(?P=a)\s*(?P<sign>//|[-+*/])\s*(?P=b)\s*[,)]"
@@ -121,9 +121,9 @@ class _Variables:
     def __init__(self, found: FoundLaunch) -> None:
         self.known: dict[str, str] = {}
         self.assumed: list[str] = []
-        self._set = {name for name, _, _ in found.environment}
-        self._default = {name for name, _, default in found.environment if default}
-        for name, text, default in found.environment:
+        self._set = {each.name for each in found.environment}
+        self._default = {each.name for each in found.environment if each.default}
+        for name, text, default, _ in found.environment:
             if text is not None and (not default or whole_number(text) is not None):
                 self.known[name] = text
 
@@ -135,7 +135,7 @@ class _Variables:
                 name, default = match.groups()
                 if name in self._default and name in self.known and name not in self.assumed:
                     self.assumed.append(name)
-                elif default is not None and name not in self._set and not _of_processes().match(name):
+                elif default is not None and name not in self._set and not OF_PROCESSES().match(name):
                     more.setdefault(name, default)
         self.known.update(more)
         self.assumed += more

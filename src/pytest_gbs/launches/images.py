@@ -72,16 +72,32 @@ def of_image(dockerfile: Source) -> Iterator[Mount]:
 def _copied(dockerfile: Source, folder: str) -> Iterator[Mount]:
     work = "/"
     for line in _instruction().finditer(dockerfile.text):
-        words = line.group(2).split()
+        words = [word for word in line.group(2).split() if not word.startswith(("--chown=", "--chmod="))]
         if line.group(1).upper() == "WORKDIR":
             if len(words) == 1 and "$" not in words[0]:
                 work = words[0] if words[0].startswith("/") else f"{work.rstrip('/')}/{words[0]}"
-        elif len(words) == 2 and not any(sign in word for word in words for sign in "$*?[:"):
-            source, name = below(folder, words[0]), words[0].rstrip("/").rpartition("/")[2]
-            is_file_in_folder = "." in name.strip(".") and "." not in words[1].strip("./").rpartition("/")[2]
-            target = below("", words[1] if words[1].startswith("/") else f"{work}/{words[1]}")
-            if target and source is not None:
-                yield Mount(f"/{target}/{name}" if is_file_in_folder else f"/{target}", Folder(source, rooted=True))
+        elif len(words) > 1 and not any(sign in word for word in words for sign in "$*?[:="):
+            target = below("", words[-1] if words[-1].startswith("/") else f"{work}/{words[-1]}")
+            for each in words[:-1]:
+                source, name = below(folder, each), each.rstrip("/").rpartition("/")[2]
+                is_file_in_folder = "." in name.strip(".") and "." not in words[-1].strip("./").rpartition("/")[2]
+                if target is not None and source is not None and (target or is_file_in_folder):
+                    to = f"{target}/{name}".lstrip("/") if is_file_in_folder else target
+                    yield Mount(f"/{to}", Folder(source, rooted=True))
+
+
+def copied_to(folder: Folder, dockerfile: Source) -> Iterator[str]:
+    """Yield the paths of the tree that a container of a Dockerfile may have at `folder`, which may be relative to where it starts."""
+    path = folder.path or ""
+    for mount in of_image(dockerfile):
+        if path.startswith("/"):
+            inside = mounted(folder, iter((mount,)))
+            found = inside.path if inside is not None else None
+        else:
+            named = mount.target.endswith(f"/{path}")
+            found = mount.source.path if named else below(mount.source.path or "", path)
+        if found is not None:
+            yield found
 
 
 _instruction = lazy_pattern(r"^[ \t]{0,9}(WORKDIR|COPY|ADD)[ \t]+([^\n\\]{1,400})$", re.MULTILINE | re.IGNORECASE)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.launches.images import Mount, mounted, of_command, of_image
+from pytest_gbs.launches.images import Mount, copied_to, mounted, of_command, of_image
 from pytest_gbs.launches.mentions import like
 from pytest_gbs.model.command import Command, Folder, Script, Word
 from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.limits import MOST_DOCKERFILES
 from pytest_gbs.model.location import Source, below, upwards
 
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
+
+_FLAT: Final = 3  # slashes of the path at which a container has a file that lies beside the job: /mnt/scripts/train.py
 
 
 class PathFinder:
@@ -36,8 +39,8 @@ class PathFinder:
             command = command._replace(folder=Folder())  # mounted from where the job is submitted
         folder = folder or word.path
         if folder.path is None or folder.path.startswith(("/", "~")):
-            return None
-        return self._existing(folder, command, script) or self._built_in(folder, command, script)
+            return self._of_job(word, command, script)
+        return self._existing(folder, command, script) or self._built_in(folder, command, script) or self._of_job(word, command, script)
 
     def configuration(self, word: Word, command: Command, script: Script) -> str | None:
         """The path of the file that `word` names, if its name is that of a configuration."""
@@ -93,6 +96,32 @@ class PathFinder:
         if "." in name.rpartition("/")[2] or not name or name.startswith("-") or "/" not in name:
             return None
         return self.only_one(f"{name}.yaml") or self._existing(Folder(f"{name}.yaml"), command, script)
+
+    def _of_job(self, word: Word, command: Command, script: Script) -> str | None:
+        """The one file that the container of a job has at the path of `word`.
+
+        A Dockerfile of the folder nearest to that of the job that has any copies it there; or it lies beside the job.
+        """
+        path = word.text or ""
+        name = path.rpartition("/")[2]
+        found = self._by_name.get(name, ()) if "." in name and ".." not in path else ()
+        if command.machines is None or not command.machines.in_image or not found:
+            return None
+        base = script.path.rpartition("/")[0]
+        for folder in (*upwards(base), ""):
+            images = [each for each in self._dockerfiles if each.startswith(f"{folder}/" if folder else "")]
+            if len(images) > MOST_DOCKERFILES:
+                break
+            sources = [source for each in images if isinstance(source := self._tree.read(each), Source)]
+            copied = {each for source in sources for each in copied_to(Folder(path), source)}.intersection(found)
+            if copied:
+                return copied.pop() if len(copied) == 1 else None
+        beside = below(base, name)
+        return beside if path.startswith("/") and path.count("/") <= _FLAT and beside in self.known else None
+
+    @cached_property
+    def _dockerfiles(self) -> list[str]:
+        return [path for name, paths in self._by_name.items() if name.partition(".")[0] == "Dockerfile" for path in paths]
 
     def _existing(self, folder: Folder, command: Command, script: Script) -> str | None:
         places = (path for path in self._places(folder, command, script) if path in self.known)

@@ -17,7 +17,7 @@ from pytest_gbs.launches.program_files import program_name, program_source, prog
 from pytest_gbs.launches.programs._words import opaque_word
 from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
 from pytest_gbs.launches.visible_gpus import with_fed_gpus
-from pytest_gbs.model.command import Word
+from pytest_gbs.model.command import Word, Written
 from pytest_gbs.model.document import TAKES_IN, Document, Scalar
 from pytest_gbs.model.framework import Arguments, Framework
 from pytest_gbs.model.limits import MOST_CANDIDATES
@@ -57,6 +57,10 @@ class LaunchResolver:
             return self._together(found)
         for path, word in found.recipes:
             resolved = self._file(found, path, word)
+            if resolved is not None:
+                return resolved
+        for own, word in found.written:
+            resolved = self._written(found, own, word)
             if resolved is not None:
                 return resolved
         if found.template:
@@ -101,6 +105,17 @@ class LaunchResolver:
             if framework is not None and not framework.companion:
                 found = self._reading(found, word)
                 return _with_settings((found, path, word), base, self._as_read(found, framework), parts)
+        return None
+
+    def _written(self, found: FoundLaunch, own: Written, word: Word) -> ResolvedLaunch | None:
+        """What a launch trains whose recipe the script writes itself."""
+        from pytest_gbs.launches.written_recipes import read_written
+
+        for parts in read_written(own, found.launch.at.source):
+            framework = self._recognise(parts.document, Program(program_name(found)))
+            if framework is not None and not framework.companion:
+                named = (found, found.launch.at.source, word)
+                return _with_settings(named, parts.document, self._as_read(found, framework), parts)._replace(alone=True)
         return None
 
     def _as_read(self, found: FoundLaunch, framework: Framework) -> Framework:

@@ -163,6 +163,15 @@ class Assignment(NamedTuple):
     value: Word
 
 
+class EnvironmentValue(NamedTuple):
+    """What a variable is when a program starts: its text, None if unknown, whether a user can set it otherwise, and its place."""
+
+    name: str
+    text: str | None
+    default: bool
+    at: Location
+
+
 class Directive(NamedTuple):
     """An option of `sbatch` that a script states itself; `value` is None for a switch, `at` the place of the value."""
 
@@ -195,12 +204,14 @@ class Wrapper(NamedTuple):
 class Machines(NamedTuple):
     """The machines that a job asks for: how many, and the GPUs of each; None where the job does not say it, or leaves a choice.
 
-    `mounts` are the folders of the tree that they have elsewhere: `("/configs", "recipes/configs")`.
+    `mounts` are the folders of the tree that they have elsewhere: `("/configs", "recipes/configs")`; what else they have may be
+    `in_image`, which a Dockerfile of the tree may say.
     """
 
     nodes: Quantity | None = None
     gpus_per_node: Quantity | None = None
     mounts: tuple[tuple[str, str], ...] = ()
+    in_image: bool = False
 
 
 class Command(NamedTuple):
@@ -308,7 +319,10 @@ class Script(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A job that a file describes: a text for a shell, or else the words of one command; its variables, and where it runs."""
+    """A job that a file describes: a text for a shell, or else the words of one command; its variables, and where it runs.
+
+    `written` are the files that it finds there because the same file has their text.
+    """
 
     text: tuple[Part, ...]
     words: tuple[Word, ...]
@@ -316,6 +330,7 @@ class Job(NamedTuple):
     machines: Machines
     folder: Folder = Folder()
     context: str = ""
+    written: tuple[Written, ...] = ()
 
 
 class Invocation(NamedTuple):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Final
 
-from pytest_gbs.model.command import Word
+from pytest_gbs.model.command import EnvironmentValue, Word
 from pytest_gbs.model.framework import Arguments
 from pytest_gbs.model.location import KeyPath, Location, dotted
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
+
+# Variables that launchers give each process, whatever the script that starts them says.
+OF_PROCESSES: Final = lazy_pattern(r"WORLD_SIZE$|LOCAL_|RANK$|NODE_RANK$|CUDA_|SLURM_|OMPI_|PMI_|PET_")
 
 
 class CommandSetting(NamedTuple):
@@ -32,23 +37,25 @@ class CommandSetting(NamedTuple):
 class CommandLine(NamedTuple):
     """All that a command line gives a program: its `settings`, and the number of processes that start with it, None if not known.
 
-    It is `whole` if no word in it may be a setting that is not known, and `by_place` if it has arguments without a name.
+    `environment` are the variables that the program finds there.
+    The line is `whole` if no word in it may be a setting that is not known, and `by_place` if it has arguments without a name.
     """
 
     settings: tuple[CommandSetting, ...]
     whole: bool
     by_place: bool
     world: int | None
+    environment: dict[str, EnvironmentValue]
 
 
-def command_line(words: tuple[Word, ...], world: int | None) -> CommandLine:
+def command_line(words: tuple[Word, ...], world: int | None, environment: Iterable[EnvironmentValue]) -> CommandLine:
     """What the arguments `words` give, flags with one dash too."""
     given = tuple(_flags(words, "-"))
     values = {setting.word.at for setting in given}
     others = [word for word in words if word.at not in values and not word.starts_with.startswith("-")]
     unknown = (part for word in others for part in word.parts if part.text is None)
     whole = all(part.default or part.name == "@" for part in unknown)
-    return CommandLine(given, whole, bool(others), world)
+    return CommandLine(given, whole, bool(others), world, {each.name: each for each in environment})
 
 
 def settings(words: tuple[Word, ...], style: str) -> Iterator[CommandSetting]:

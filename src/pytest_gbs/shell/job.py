@@ -35,6 +35,7 @@ def read_jobs(source: Source, jobs: Iterable[Job], comments: Iterable[CommentBlo
 def _run(interpreter: Interpreter, job: Job) -> tuple[CommentBlock, ...]:
     """Read what a job runs in a shell of its own, and return the comments in it."""
     interpreter.context = job.context
+    interpreter.written += job.written
     state = ShellState(interpreter.budget)
     state.folder, state.arguments = job.folder, ()
     for name, value in job.environment:

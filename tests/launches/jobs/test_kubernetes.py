@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs.model.quantity import Name, Quantity
 from tests.launches.building import batches, checked, codes, launched, recipe
 
 RECIPE = recipe(4, 4, "")
@@ -137,3 +138,95 @@ def test_each_document_is_a_job_and_places_are_those_of_the_file(tmp_path: Path)
 def test_a_script_at_the_end_of_a_file(tmp_path: Path, end: str) -> None:
     text = container("command: [bash, -xc]\n    args:\n    - |\n      torchrun --nproc_per_node=2 " + SFT).rstrip("\n") + end
     assert batches(checked(tmp_path, {"job.yaml": text, "sft.yaml": RECIPE})) == [32]  # 4 x 4 x 2
+
+
+def mounted(recipe: str, mount: str, volume: str, words: str = TORCHRUN) -> str:
+    """A ConfigMap with a recipe and a script, and a pod of 8 GPUs that has it as a volume."""
+    lines = "".join(f"    {line}\n" for line in recipe.splitlines())
+    texts = f"data:\n  sft.yaml: |\n{lines}  run.sh: |\n    torchrun --nproc_per_node=4 {SFT}\n"
+    volumes = f"volumes: [{{name: v, configMap: {{{volume}}}}}]"
+    pod = f"{{{volumes}, containers: [{{name: a, {words}, {GPUS}, volumeMounts: [{{name: v, {mount}}}]}}]}}"
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\n{texts}---\n{of_kind('Pod', pod)}"
+
+
+AT = EIGHT.replace("sft.yaml", "/config/sft.yaml")
+BASH = "command: [bash, /config/run.sh]"
+
+
+@pytest.mark.parametrize(
+    ("mount", "volume", "words", "found"),
+    [
+        pytest.param("mountPath: /other", "name: c", AT, [], id="mounted elsewhere"),
+        pytest.param("mountPath: /config", "name: d", AT, [], id="another ConfigMap"),
+        pytest.param("mountPath: /config", "name: c, items: [{key: run.sh, path: sft.yaml}]", AT, [], id="another key"),
+        pytest.param("mountPath: /config, subPath: run.sh", "name: c", AT, [], id="a part of it"),
+        pytest.param("mountPath: /config", "name: c", AT, [128], id="a recipe"),
+        pytest.param("mountPath: /config/", "name: c, items: [{key: sft.yaml, path: sft.yaml}]", AT, [128], id="one of its keys"),
+        pytest.param("mountPath: /config/sft.yaml, subPath: sft.yaml", "name: c", AT, [128], id="a single file"),
+        pytest.param("mountPath: /config", "name: c", BASH, [64], id="a script"),
+    ],
+)
+def test_files_of_a_configmap(tmp_path: Path, mount: str, volume: str, words: str, found: list[int]) -> None:
+    files = {"job.yaml": mounted(RECIPE, mount, volume, words)} | ({"sft.yaml": RECIPE} if words == BASH else {})
+    assert batches(checked(tmp_path, files)) == found
+
+
+def test_places_in_a_configmap_are_those_of_the_file(tmp_path: Path) -> None:
+    text = mounted(recipe(3, 4, "") + "max_steps: 10\n", "mountPath: /config", "name: c", AT)
+    (run,) = launched(checked(tmp_path, {"job.yaml": text}))
+    size = run.geometry.get(Name.MICRO_BATCH_SIZE)
+    assert isinstance(size, Quantity)
+    assert size.at is not None
+    assert text[: size.at.start].endswith("per_device_train_batch_size: ")
+    assert text[size.at.start : size.at.stop] == "3"
+
+
+RUNTIME = of_kind(
+    "TrainingRuntime",
+    "{mlPolicy: {numNodes: 2, torch: {numProcPerNode: 4}}, template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: "
+    f"{{spec: {{containers: [{{name: node, {TORCHRUN}}}]}}}}}}}}}}]}}}}}}",
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "batch"),
+    [
+        pytest.param("{runtimeRef: {name: b}}", [], id="another runtime"),
+        pytest.param("{runtimeRef: {name: a}}", [128], id="all of it"),
+        pytest.param("{runtimeRef: {name: a}, trainer: {numNodes: 3}}", [192], id="more nodes"),
+        pytest.param("{runtimeRef: {name: a}, trainer: {numProcPerNode: 8}}", [256], id="more processes"),
+        pytest.param(f"{{runtimeRef: {{name: a}}, trainer: {{{TORCHRUN}}}}}", [128], id="a command of its own"),
+    ],
+)
+def test_what_a_trainjob_leaves_to_its_runtime(tmp_path: Path, spec: str, batch: list[int]) -> None:
+    text = f"{RUNTIME}---\n{of_kind('TrainJob', spec)}"
+    assert batches(checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": text})) == batch
+
+
+OWN = """\
+from trl import SFTConfig, SFTTrainer
+SFTTrainer(args=SFTConfig(per_device_train_batch_size=4, gradient_accumulation_steps=4)).train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "files", "batch"),
+    [
+        pytest.param("train.py", {"a/src/train.py": OWN}, [], id="no image"),
+        pytest.param("train.py", {"a/src/train.py": OWN, "a/src/Dockerfile": "COPY other.py /w/\n"}, [], id="an image without it"),
+        pytest.param(
+            "train.py",
+            {"a/b/train.py": OWN, "a/c/train.py": OWN, "a/b/Dockerfile": "COPY train.py /w/\n", "a/c/Dockerfile": "COPY train.py /w/\n"},
+            [],
+            id="two images with it",
+        ),
+        pytest.param("/w/train.py", {"a/src/train.py": OWN, "a/src/Dockerfile": "COPY train.py /x/\n"}, [], id="copied elsewhere"),
+        pytest.param("/a/b/c/train.py", {"a/jobs/train.py": OWN}, [], id="deep in an image"),
+        pytest.param("train.py", {"a/src/train.py": OWN, "a/src/Dockerfile": "COPY train.py fsdp.yaml /w/\n"}, [128], id="copied"),
+        pytest.param("/w/train.py", {"a/src/train.py": OWN, "a/src/Dockerfile": "WORKDIR /w\nCOPY --chown=1 . .\n"}, [128], id="all of it"),
+        pytest.param("/workspace/train.py", {"a/jobs/train.py": OWN}, [128], id="beside the job"),
+    ],
+)
+def test_programs_of_an_image(tmp_path: Path, program: str, files: dict[str, str], batch: list[int]) -> None:
+    words = f"command: [/opt/entrypoint.sh, torchrun, --nproc_per_node=8, {program}]"
+    assert batches(checked(tmp_path, {"a/jobs/job.yaml": container(words), **files})) == batch

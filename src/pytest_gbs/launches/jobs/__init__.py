@@ -62,9 +62,9 @@ def read_job_file(source: Source, others: OtherFiles) -> Script | None:
     """What the jobs that `source` describes run; None if it describes none."""
     is_program = source.path.endswith(PROGRAMS)
     named = [each for each in _known_formats() if bool(each.package) == is_program and re.search(each.hint, source.text, re.MULTILINE)]
-    documents = [document for package in {each.package for each in named} for document in _documents(source, package)]
+    documents = tuple(document for package in {each.package for each in named} for document in _documents(source, package))
     formats: list[JobFormat] = [module(f"{__name__}.{entry.module}").FORMAT for entry in named]
-    jobs = (job for document in documents for each in formats for job in each.read(document))
+    jobs = (job for document in documents for each in formats for job in each.read(document, documents))
     from pytest_gbs.shell.job import read_jobs
 
     script = read_jobs(source, jobs, (comment for document in documents for comment in document.comments), others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from pytest_gbs.model.command import Assignment, Job, Part, Word
 from pytest_gbs.model.digits import whole_number
@@ -19,20 +19,21 @@ from pytest_gbs.shell.script import masked
 from pytest_gbs.shell.state import unknown
 from pytest_gbs.shell.text import Parts
 
+Documents: TypeAlias = tuple[Document, ...]
 _NULL: Final = ("", "~", "null", "Null", "NULL")
 
 
 class JobFormat(NamedTuple):
     """A format of job files. `hint` is a pattern that each of its files has in its text, so that others need not be parsed.
 
-    `read` yields the jobs of a document, nothing if it is of another format. If Python programs describe the jobs, each call of a class of
-    `package` is a document.
+    `read` yields the jobs of a document, nothing if it is of another format, and is given all documents of the file. If Python programs
+    describe the jobs, each call of a class of `package` is a document.
     """
 
     name: str
     summary: str
     hint: str
-    read: Callable[[Document], Iterator[Job]]
+    read: Callable[[Document, Documents], Iterator[Job]]
     package: str = ""
 
 

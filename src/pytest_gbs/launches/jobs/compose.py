@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import JobFormat, assignment, child, command, entries, items, parts, size, text, variables
+from pytest_gbs.launches.jobs._format import Documents, JobFormat, assignment, child, command, entries, items, parts, size, text, variables
 from pytest_gbs.model.command import Assignment, Folder, Job, Machines, Part
 from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.location import Location
@@ -19,14 +19,14 @@ from pytest_gbs.shell.text import Parts
 _ONE: Final = Quantity(Name.NUM_NODES, 1, Origin.DEFAULT, key="services")
 
 
-def read(document: Document) -> Iterator[Job]:
+def read(document: Document, _: Documents) -> Iterator[Job]:
     """Yield a job for each service that has a command of its own."""
     for number, (name, service) in enumerate(entries(child(document.root, "services"))):
         if number == MOST_JOBS:
             raise Exhausted(f"more than {MOST_JOBS} services")
         run, entry = child(service, "command"), child(service, "entrypoint")
         environment = tuple(_environment(document, service))
-        machines = Machines(_ONE, _gpus(document, service), tuple(_mounts(service)))
+        machines = Machines(_ONE, _gpus(document, service), tuple(_mounts(service)), in_image=True)
         folder = Folder(text(child(service, "working_dir")) or "")
         if isinstance(run, Scalar) and entry is None:
             yield Job(_unescaped(parts(document, run)), (), environment, machines, folder, name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import JobFormat, child, entries, items, parts, text, variables
+from pytest_gbs.launches.jobs._format import Documents, JobFormat, child, entries, items, parts, text, variables
 from pytest_gbs.model.command import Assignment, Folder, Job, Machines, Part
 from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.pattern import lazy_pattern
@@ -19,7 +19,7 @@ from pytest_gbs.shell.text import Parts
 _SHELLS: Final = ("bash", "sh", "")
 
 
-def read(document: Document) -> Iterator[Job]:
+def read(document: Document, _: Documents) -> Iterator[Job]:
     """Yield a job for each step that runs commands, of a workflow or of an action that is made of steps."""
     left = MOST_JOBS
     runs = child(document.root, "runs")

@@ -1,6 +1,7 @@
 """Jobs of Kubernetes: the command of a container, its variables and the GPUs of its limits, on as many pods as the job has.
 
 The variables that a PyTorchJob sets: kubeflow/training-operator release-1.9 pkg/controller.v1/pytorch/envvar.go (setPodEnv).
+What a TrainJob leaves to its runtime: kubeflow/trainer v2.0 pkg/runtime/framework/plugins/torch/torch.go, pkg/apis/trainer/v1alpha1.
 """
 
 from __future__ import annotations
@@ -8,70 +9,76 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import JobFormat, assignment, child, command, entries, items, size, stated, text
-from pytest_gbs.model.command import Assignment, Job, Machines
-from pytest_gbs.model.document import Document, Node
+from pytest_gbs.launches.jobs._format import Documents, JobFormat, assignment, child, command, entries, items, size, stated, text, word
+from pytest_gbs.model.command import Assignment, Job, Machines, Part, Word, Written
+from pytest_gbs.model.document import Document, Node, Scalar
+from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.limits import MOST_JOBS, Exhausted
 
+_RUNTIMES: Final = ("TrainingRuntime", "ClusterTrainingRuntime")
 _KINDS: Final = ("Job", "Pod", "PyTorchJob", "MPIJob", "TrainJob", "JobSet", "LeaderWorkerSet")
 
 
 class _Pods(NamedTuple):
-    """Pods that are alike: their containers, how many pods the whole job has, and the variables that its controller sets.
+    """Pods that are alike: their `spec`, how many of them the whole job has, and the variables that its controller sets.
 
-    `gpus` are the GPUs of each node where those are of other pods than the ones that start the work.
+    `gpus` are the GPUs of each node where something else says them than the containers that start the work. `containers` are those
+    of the `spec` if it has none itself.
     """
 
-    containers: tuple[Node, ...]
+    spec: Node | None
     nodes: Quantity | None
     environment: tuple[Assignment, ...] = ()
     gpus: Quantity | None = None
+    containers: tuple[Node, ...] = ()
 
 
-def read(document: Document) -> Iterator[Job]:
-    """Yield a job for each container that has a command."""
+def read(document: Document, beside: Documents) -> Iterator[Job]:
+    """Yield a job for each container that has a command; the texts of its ConfigMaps and its runtime may stand `beside` it."""
     kind, spec = text(child(document.root, "kind")), child(document.root, "spec")
     if child(document.root, "apiVersion") is None or kind not in _KINDS:
         return
     left = MOST_JOBS
-    for pods in _pods(document, kind, spec):
-        left -= 1 + len(pods.containers)
+    texts = {text(child(each.root, "metadata", "name")): each for each in beside if text(child(each.root, "kind")) == "ConfigMap"}
+    for pods in _pods(document, kind, spec, beside):
+        containers = items(child(pods.spec, "containers")) or pods.containers
+        left -= 1 + len(containers)
         if left < 0:
             raise Exhausted(f"more than {MOST_JOBS} containers")
-        for container in pods.containers:
-            yield from _job(document, container, pods)
+        for container in containers:
+            yield from _job(document, container, pods, tuple(_mounted(container, pods.spec, texts)))
 
 
-def _pods(document: Document, kind: str, spec: Node | None) -> Iterator[_Pods]:
+def _pods(document: Document, kind: str, spec: Node | None, beside: Documents) -> Iterator[_Pods]:
     if kind == "Pod":
-        yield _Pods(items(child(spec, "containers")), _one("Pod"))
+        yield _Pods(spec, _one("Pod"))
     elif kind == "TrainJob":
-        yield from _train_job(document, child(spec, "trainer"))
+        yield from _train_job(document, spec, beside)
     elif kind == "PyTorchJob":
         yield from _torch_job(document, spec)
     elif kind == "MPIJob":
         workers = child(spec, "mpiReplicaSpecs", "Worker")
-        gpus = next(filter(None, (_gpus(document, each) for each in _containers(workers))), None)
-        yield _Pods(_containers(child(spec, "mpiReplicaSpecs", "Launcher")), _count(document, workers, "replicas"), (), gpus)
+        gpus = next(filter(None, (_gpus(document, each) for each in items(child(_pod(workers), "containers")))), None)
+        yield _Pods(_pod(child(spec, "mpiReplicaSpecs", "Launcher")), _count(document, workers, "replicas"), (), gpus)
     elif kind == "JobSet":
         for each in items(child(spec, "replicatedJobs")):
             job = child(each, "template", "spec")
-            yield _Pods(_containers(job), _product(_count(document, each, "replicas"), _count(document, job, "parallelism")))
+            yield _Pods(_pod(job), _product(_count(document, each, "replicas"), _count(document, job, "parallelism")))
     elif kind == "LeaderWorkerSet":
         template = child(spec, "leaderWorkerTemplate")
         nodes, leader = _count(document, template, "size"), child(template, "leaderTemplate") or child(template, "workerTemplate")
         said = (stated("LWS_GROUP_SIZE", str(nodes.value), nodes, "size"),) if nodes is not None else ()
-        yield _Pods(items(child(leader, "spec", "containers")), nodes, said)
+        yield _Pods(child(leader, "spec"), nodes, said)
     elif tasks := items(child(spec, "tasks")):  # of volcano
-        yield _Pods(_containers(tasks[0]), _sum([_count(document, each, "replicas") for each in tasks]))
+        yield _Pods(_pod(tasks[0]), _sum([_count(document, each, "replicas") for each in tasks]))
     else:
-        yield _Pods(_containers(spec), _count(document, spec, "parallelism"))
+        yield _Pods(_pod(spec), _count(document, spec, "parallelism"))
 
 
-def _containers(of: Node | None) -> tuple[Node, ...]:
-    return items(child(of, "template", "spec", "containers"))
+def _pod(of: Node | None) -> Node | None:
+    return child(of, "template", "spec")
 
 
 def _torch_job(document: Document, spec: Node | None) -> Iterator[_Pods]:
@@ -87,15 +94,22 @@ def _torch_job(document: Document, spec: Node | None) -> Iterator[_Pods]:
     if nodes is not None:
         processes = size(document, each, Name.GPUS_PER_NODE, "nprocPerNode")
         said.append(stated("WORLD_SIZE", str(nodes.value * (processes.value if processes is not None else 1)), nodes, "replicas"))
-    yield _Pods(_containers(child(replicas, "Master") or (roles[0] if roles else None)), nodes, tuple(said))
+    yield _Pods(_pod(child(replicas, "Master") or (roles[0] if roles else None)), nodes, tuple(said))
 
 
-def _train_job(document: Document, trainer: Node | None) -> Iterator[_Pods]:
-    """Yield the pods of a TrainJob, whose trainer is like a container; what it leaves out is said by its runtime."""
-    nodes = size(document, child(trainer, "numNodes"), Name.NUM_NODES, "numNodes")
-    if trainer is not None:
-        each = assignment(document, "PET_NPROC_PER_NODE", child(trainer, "numProcPerNode"))
-        yield _Pods((trainer,), nodes, (*_torchrun(document, nodes, trainer), each))
+def _train_job(document: Document, spec: Node | None, beside: Documents) -> Iterator[_Pods]:
+    """Yield the pods of a TrainJob, whose trainer is like a container; what it leaves out is said by its runtime `beside` it."""
+    trainer, name = child(spec, "trainer"), text(child(spec, "runtimeRef", "name"))
+    runtimes = (each.root for each in beside if text(child(each.root, "kind")) in _RUNTIMES)
+    runtime = next((child(each, "spec") for each in runtimes if text(child(each, "metadata", "name")) == name), None)
+    policy = child(runtime, "mlPolicy")
+    nodes = size(document, child(trainer, "numNodes") or child(policy, "numNodes"), Name.NUM_NODES, "numNodes")
+    each = assignment(document, "PET_NPROC_PER_NODE", child(trainer, "numProcPerNode") or child(policy, "torch", "numProcPerNode"))
+    said = (*_variables(document, trainer), *_torchrun(document, nodes, trainer), each)
+    if trainer is not None and (items(child(trainer, "command")) or items(child(trainer, "args"))):
+        yield _Pods(None, nodes, said, containers=(trainer,))
+    for job in items(child(runtime, "template", "spec", "replicatedJobs")) if not items(child(trainer, "command")) else ():
+        yield _Pods(_pod(child(job, "template", "spec")), nodes, said, _gpus(document, trainer))
 
 
 def _torchrun(document: Document, nodes: Quantity | None, otherwise: Node | None) -> Iterator[Assignment]:
@@ -103,17 +117,39 @@ def _torchrun(document: Document, nodes: Quantity | None, otherwise: Node | None
     yield stated("PET_NNODES", str(nodes.value), nodes, nodes.key) if nodes is not None else assignment(document, "PET_NNODES", otherwise)
 
 
-def _job(document: Document, container: Node, pods: _Pods) -> Iterator[Job]:
+def _variables(document: Document, container: Node | None) -> Iterator[Assignment]:
+    """Yield the variables that a container sets itself."""
     own = [(text(child(each, "name")) or "", child(each, "value")) for each in items(child(container, "env"))]
-    environment = (*(assignment(document, name, value) for name, value in own if name), *pods.environment)
+    yield from (assignment(document, name, value) for name, value in own if name)
+
+
+def _job(document: Document, container: Node, pods: _Pods, written: tuple[Written, ...]) -> Iterator[Job]:
+    environment = (*_variables(document, container), *pods.environment)
     variables = {each.name: each.value for each in environment}
     words = command(document, (*items(child(container, "command")), *items(child(container, "args"))), variables)
+    if len(words) > 1 and (words[0].text or "").endswith("entrypoint.sh"):
+        words = words[1:]  # as the entry points of images do, it sets up what is needed and starts what it is given
     if words:
-        machines = Machines(pods.nodes, pods.gpus or _gpus(document, container))
-        yield Job((), words, environment, machines, context=text(child(container, "name")) or "")
+        machines = Machines(pods.nodes, pods.gpus or _gpus(document, container), in_image=True)
+        yield Job((), words, environment, machines, context=text(child(container, "name")) or "", written=written)
 
 
-def _gpus(document: Document, container: Node) -> Quantity | None:
+def _mounted(container: Node, spec: Node | None, texts: dict[str | None, Document]) -> Iterator[Written]:
+    """Yield the files that a container has from ConfigMaps of the same file."""
+    volumes = {text(child(each, "name")): child(each, "configMap") for each in items(child(spec, "volumes"))}
+    for mount in items(child(container, "volumeMounts")):
+        volume, target, part = volumes.get(text(child(mount, "name"))), text(child(mount, "mountPath")), text(child(mount, "subPath"))
+        document = texts.get(text(child(volume, "name"))) if volume is not None else None
+        paths = {text(child(each, "key")): text(child(each, "path")) for each in items(child(volume, "items"))}
+        for key, value in entries(child(document.root, "data")) if document is not None and target is not None else ():
+            name = paths.get(key) if paths else key
+            if document is not None and isinstance(value, Scalar) and name is not None and part in (None, name):
+                at = Location(document.source.path, value.start, value.stop)
+                path = f"{target}" if part is not None else f"{(target or '').rstrip('/')}/{name}"
+                yield Written(Word(path, path, at, (Part(path, at, at),)), word(document, value), at)
+
+
+def _gpus(document: Document, container: Node | None) -> Quantity | None:
     """The GPUs that a container asks for: `nvidia.com/gpu: 8` among its limits."""
     for resources in (child(container, "resources"), child(container, "resourcesPerNode")):
         for kind in ("limits", "requests"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import JobFormat, assignment, child, items, parts, size, stated, text, variables
+from pytest_gbs.launches.jobs._format import Documents, JobFormat, assignment, child, items, parts, size, stated, text, variables
 from pytest_gbs.model.command import Assignment, Job, Machines
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.quantity import Name, Origin, Quantity
@@ -17,7 +17,7 @@ _PARAMETERS: Final = "/mnt/config/parameters.yaml"
 _OF_NODE: Final = 8  # GPUs; a run of no more has one node
 
 
-def read(document: Document) -> Iterator[Job]:
+def read(document: Document, _: Documents) -> Iterator[Job]:
     """Yield the run of a document: a command, an image, and the GPUs that it asks for."""
     run = child(document.root, "command")
     world = _gpus(document)

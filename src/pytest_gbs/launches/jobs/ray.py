@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import JobFormat, child, entries, parts, text, variables
+from pytest_gbs.launches.jobs._format import Documents, JobFormat, child, entries, parts, text, variables
 from pytest_gbs.model.command import Folder, Job, Machines
 from pytest_gbs.model.document import Document, Scalar
 
@@ -16,7 +16,7 @@ from pytest_gbs.model.document import Document, Scalar
 _KEYS: Final = frozenset(("compute_config", "image_uri", "containerfile", "cluster_env", "runtime_env", "working_dir", "submission_id"))
 
 
-def read(document: Document) -> Iterator[Job]:
+def read(document: Document, _: Documents) -> Iterator[Job]:
     """Yield the job of a document that has an entry point and is Anyscale's, or a RayJob."""
     is_ray_job = text(child(document.root, "kind")) == "RayJob"
     job = child(document.root, "spec") if is_ray_job else document.root

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import JobFormat, child, entries, size, text, word
+from pytest_gbs.launches.jobs._format import Documents, JobFormat, child, entries, size, text, word
 from pytest_gbs.model.command import Assignment, Folder, Job, Machines, Part, Word
 from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.location import Location
@@ -29,7 +29,7 @@ _SPLITS: Final = ("smdistributed", "modelparallel")  # the model, so that the pr
 _RANKS: Final = ("RANK", "LOCAL_RANK")  # which each of those gets
 
 
-def read(document: Document) -> Iterator[Job]:
+def read(document: Document, _: Documents) -> Iterator[Job]:
     """Yield the job of an estimator: the call of a class that is given a script and instances."""
     entry = child(document.root, "entry_point")
     kind = child(document.root, "instance_type")

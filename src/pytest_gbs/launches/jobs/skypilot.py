@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import JobFormat, child, entries, items, parts, size, stated, text, variables
+from pytest_gbs.launches.jobs._format import Documents, JobFormat, child, entries, items, parts, size, stated, text, variables
 from pytest_gbs.model.command import Assignment, Folder, Job, Machines
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar
@@ -25,7 +25,7 @@ _KEYS: Final = words_of(
 _FEW: Final = 1_000  # nodes whose addresses are listed
 
 
-def read(document: Document) -> Iterator[Job]:
+def read(document: Document, _: Documents) -> Iterator[Job]:
     """Yield the task of a document: `run`, beside other keys of a task and no others."""
     found = dict(entries(document.root))
     run = found.get("run")

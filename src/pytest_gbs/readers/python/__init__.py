@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from pytest_gbs.model.document import NOTEBOOK, Document
-from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
 from pytest_gbs.readers.python.defaults import own_defaults, spellings
-from pytest_gbs.readers.python.documents import as_text, document_of_comments, engines, read_calls, read_documents, read_launched
+from pytest_gbs.readers.python.documents import Started, as_text, document_of_comments, engines, read_calls, read_documents, read_launched
 from pytest_gbs.readers.python.modules import Lists, Modules, Reads
 from pytest_gbs.readers.python.program import Program, cell_at, read_program
 from pytest_gbs.readers.python.results import Known
@@ -28,8 +28,8 @@ def read_python(source: Source, reads: Reads | None = None, lists: Lists | None 
     return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program, Modules(reads, lists)))
 
 
-def read_started(source: Source, line: CommandLine, reads: Reads | None) -> tuple[tuple[Document, dict[KeyPath, Location]], ...]:
-    """The calls of a Python file that set a batch size, as they are when `line` starts it, each with the values that the line gives.
+def read_started(source: Source, line: CommandLine, reads: Reads | None) -> tuple[Started, ...]:
+    """The calls of a Python file that set a batch size, as they are when `line` starts it.
 
     `reads` gives other files of the repository, which the program may import.
     """

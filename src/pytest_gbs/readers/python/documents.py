@@ -15,6 +15,7 @@ from pytest_gbs.model.document import DICTIONARY, FUNCTION, LOOP, MODULE, PYTHON
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_EVALUATED
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.index import Index, follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
@@ -35,10 +36,16 @@ from pytest_gbs.readers.scalar import COMPUTED
 _Found: TypeAlias = tuple[str, ast.AST, Table]  # what is called, or `DICTIONARY` and so on, where, and what it has
 
 
-def read_launched(
-    program: Program, scopes: Scopes, line: CommandLine, modules: Modules
-) -> Iterator[tuple[Document, dict[KeyPath, Location]]]:
-    """Yield each call of `program` that sets a batch size, as it is when started with `line`, and which values the line gives.
+class Started(NamedTuple):
+    """A call as it is when its program is started: which values are given, and the variables of which batch sizes have the defaults."""
+
+    document: Document
+    given: dict[KeyPath, Location]
+    assumed: tuple[str, ...]
+
+
+def read_launched(program: Program, scopes: Scopes, line: CommandLine, modules: Modules) -> Iterator[Started]:
+    """Yield each call of `program` that sets a batch size, as it is when started with `line`.
 
     Nothing if a parser gives the arguments of a framework as they are: what its table says of flags is all there is to say then.
     """
@@ -47,7 +54,7 @@ def read_launched(
         return
     found = islice(_calls(scopes, evaluator), MOST_DOCUMENTS)
     for document, (_, _, table) in _documents(program, scopes, chain(found, _loops(scopes, evaluator))):
-        yield document, dict(_given(table, ()))
+        yield Started(document, dict(_given(table, ())), tuple(dict.fromkeys(_assumed(table, evaluator))))
 
 
 def _given(table: Table, path: KeyPath) -> Iterator[tuple[KeyPath, Location]]:
@@ -57,6 +64,15 @@ def _given(table: Table, path: KeyPath) -> Iterator[tuple[KeyPath, Location]]:
             yield (*path, name), value.at
         elif isinstance(value, Table):
             yield from _given(value, (*path, name))
+
+
+def _assumed(table: Table, evaluator: Evaluator) -> Iterator[str]:
+    """Yield the variables of the environment that are taken to be unset where `table` has a batch size from them."""
+    for key, (_, value) in table.entries.items():
+        if isinstance(value, Table):
+            yield from _assumed(value, evaluator)
+        elif isinstance(value, Known) and batch_name().search(key):
+            yield from (name for start, stop, name in evaluator.unset if start < value.stop and value.start < stop)
 
 
 def read_documents(program: Program, modules: Modules) -> Iterator[Document]:

@@ -36,6 +36,7 @@ class Evaluation:
         self.options: dict[str, list[ast.Call]] | None = None
         self.set_options: dict[tuple[str, bool], bool] = {}
         self.settings = {each.name: (number, each) for number, each in enumerate(line.settings)} if line is not None else {}
+        self.unset: list[tuple[int, int, str]] = []  # variables that are taken to be unset, and where they are asked for
         self.abbreviated: dict[tuple[str, ...], bool] = {}
         self.run: frozenset[str] | None = None
         self.mentioned: Counter[str] | None = None

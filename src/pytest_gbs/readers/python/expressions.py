@@ -113,6 +113,8 @@ class Expressions(LibraryCalls):
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         base, key = self.value(node.value, scope), self.value(node.slice, scope)
+        if self.scopes.qualified(node.value) == "os.environ":
+            return self.of_environment(key, None, node, scope)
         if isinstance(key, Known) and isinstance(key.value, str) and isinstance(base, Table):
             return self._entry(base, key.value, node)
         if (

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
+from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.location import below
+from pytest_gbs.readers.command_settings import OF_PROCESSES
 from pytest_gbs.readers.python.data_files import composed, configuration, loaded
 from pytest_gbs.readers.python.options import Options
-from pytest_gbs.readers.python.results import Known, Made, Value
+from pytest_gbs.readers.python.results import Known, Lost, Made, Value
 from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
 _LOADS: Final = frozenset(("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "omegaconf.OmegaConf.load"))
@@ -17,6 +19,7 @@ _COPIES: Final = frozenset(("dataclasses.replace", "copy.copy", "copy.deepcopy",
 OF_LIBRARIES: Final = _LOADS | _COPIES | {"vars"}
 _HYDRA: Final = "hydra.main"
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
+ENVIRONMENT: Final = ("os.environ.get", "os.getenv")
 _OF_TEXT: Final[dict[str, Callable[[str], str]]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
 _ASKS_TEXT: Final[dict[str, Callable[[str, str], bool]]] = {"startswith": str.startswith, "endswith": str.endswith}
 TEXT_METHODS: Final = _OF_TEXT.keys() | _ASKS_TEXT.keys()
@@ -75,29 +78,38 @@ class LibraryCalls(Options):
 
     def _world(self, name: str, node: ast.Call) -> Value | None:
         """The number of processes if `node` asks for it, None if it asks for something else."""
-        asked = name in _WORLD_SIZES or (
-            name in ("os.environ.get", "os.getenv")
-            and bool(node.args)
-            and isinstance(node.args[0], ast.Constant)
-            and node.args[0].value == "WORLD_SIZE"
-        )
-        if not asked:
+        if name not in _WORLD_SIZES and not (
+            name in ENVIRONMENT and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value == "WORLD_SIZE"
+        ):
             return None
         world = self.line.world if self.line is not None else None
         if world is None:
             return self.lost(node)
         return Known(world if name in _WORLD_SIZES else str(world), *self.program.span(node))
 
+    def of_environment(self, name: Value, default: ast.expr | None, node: ast.expr, scope: Scope) -> Value:
+        """What a variable of the environment is when the program is started; its default if the launch does not set it."""
+        if self.line is None or not isinstance(name, Known) or not isinstance(name.value, str) or OF_PROCESSES().match(name.value):
+            return self.lost(node)
+        given, span = self.line.environment.get(name.value), self.program.span(node)
+        if given is None or given.default:
+            self.unset.append((*span, name.value))
+        if given is None:
+            return self.value(default, scope) if default is not None else self.lost(node)
+        known = given.text is not None and (not given.default or whole_number(given.text) is not None)
+        return Known(given.text, *span, given.at) if known else Lost(*span, given.at, f"${name.value}")
+
     def _builtin(self, name: str, node: ast.Call, scope: Scope) -> Value:
         found = [self.value(each, scope) for each in node.args[:20]]
         numbers = [each.value for each in found if isinstance(each, Known) and isinstance(each.value, (int, float, str))]
         if len(numbers) != len(node.args):
             return self.lost(node)
+        at = found[0].at if len(found) == 1 and isinstance(found[0], (Known, Lost)) else None
         try:
             result = {"int": int, "float": float, "max": max, "min": min, "round": round, "str": str}[name](*numbers)  # type: ignore[operator]
         except (TypeError, ValueError, ArithmeticError):
             return self.lost(node)
-        return Known(result, *self.program.span(node))
+        return Known(result, *self.program.span(node), at)
 
     def _hydra(self, binding: Binding, function: Function, node: ast.expr) -> Value | None:
         """The configuration that `@hydra.main` gives a function, if no command line changes it; None if it gives none."""

@@ -11,7 +11,7 @@ import ast
 from typing import Final
 
 from pytest_gbs.readers.python.classes import Classes
-from pytest_gbs.readers.python.library_calls import OF_LIBRARIES, TEXT_METHODS
+from pytest_gbs.readers.python.library_calls import ENVIRONMENT, OF_LIBRARIES, TEXT_METHODS
 from pytest_gbs.readers.python.parameters import RUNS
 from pytest_gbs.readers.python.results import NAMESPACE, Known, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
@@ -48,6 +48,8 @@ class Evaluator(Classes):
         world = self._world(name, node)
         if world is not None:
             return world
+        if name in ENVIRONMENT and node.args:
+            return self.of_environment(self.value(node.args[0], scope), node.args[1] if len(node.args) > 1 else None, node, scope)
         if isinstance(node.func, ast.Attribute) and last in TEXT_METHODS:
             return self._of_text(node, node.func, scope)
         if isinstance(node.func, ast.Attribute) and last == "get" and node.args:
