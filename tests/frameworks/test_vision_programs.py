@@ -111,6 +111,11 @@ def test_swin_takes_flags_over_its_file(tmp_path: Path, more: str, yaml: str, ba
     assert trained(tmp_path, f"{RUN} {SWIN} {more}", {"configs/tiny.yaml": yaml}) == [("Swin Transformer", batch)]
 
 
+def test_simmim_is_started_like_swin(tmp_path: Path) -> None:
+    command = f"{RUN} main_simmim.py --cfg configs/tiny.yaml --batch-size 64 --data-path /data"
+    assert trained(tmp_path, command, {"configs/tiny.yaml": "MODEL: {TYPE: swin}\n"}) == [("Swin Transformer", 512)]
+
+
 @pytest.mark.parametrize(
     ("program", "flags", "expected"),
     [

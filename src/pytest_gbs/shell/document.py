@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.model.command import OtherFiles, Part, Script
@@ -29,7 +30,7 @@ def read_document(source: Source, others: OtherFiles | None) -> Script:
     comments: list[CommentBlock] = []
     left = MOST_CHARACTERS
     for block in blocks(source.path, source.text):
-        spans = _commands(source.text, block)
+        spans = tuple(_continued(source.text, _commands(source.text, block)))
         if not spans:
             continue
         left -= sum(stop - start for start, stop in spans)
@@ -77,8 +78,20 @@ def _launched(text: str, block: Block) -> tuple[tuple[int, int], ...]:
     for start, stop in block.lines:
         if going_on or _launch().match(text, start):
             found.append((start, stop))
-            going_on = text[start:stop].rstrip("\r\n").endswith("\\")
+            going_on = text[start:stop].rstrip().endswith("\\")
     return tuple(found)
+
+
+def _continued(text: str, spans: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
+    """Yield `spans` without the blanks between a backslash and the end of its line, which the author of a document can't have meant."""
+    for start, stop in spans:
+        end = start + len(text[start:stop].rstrip())
+        line_end = start + len(text[start:stop].rstrip("\r\n"))
+        if end < line_end < stop and text.endswith("\\", start, end):
+            yield start, end
+            yield stop - 1, stop
+        else:
+            yield start, stop
 
 
 def _commands(text: str, block: Block) -> tuple[tuple[int, int], ...]:
@@ -100,5 +113,5 @@ def _commands(text: str, block: Block) -> tuple[tuple[int, int], ...]:
             found.append((start + re.search(r"[$%] ", line).end(), stop))  # type: ignore[union-attr] # it is a prompt
         elif going_on:
             found.append((start + (2 if line.startswith("> ") else 0), stop))
-        going_on = (prompt or going_on) and line.rstrip("\r\n").endswith("\\")
+        going_on = (prompt or going_on) and line.rstrip().endswith("\\")
     return tuple(found)

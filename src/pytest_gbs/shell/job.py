@@ -44,5 +44,6 @@ def _run(interpreter: Interpreter, job: Job) -> tuple[CommentBlock, ...]:
     root = parse(text, interpreter.budget)
     interpreter.read_text(text, root, state=state)
     if job.words:
+        interpreter.command = None  # that of an earlier job
         interpreter.launch(job.words, {}, None, job.words[0].at)
     return read_comments(text, root)

@@ -230,3 +230,9 @@ SFTTrainer(args=SFTConfig(per_device_train_batch_size=4, gradient_accumulation_s
 def test_programs_of_an_image(tmp_path: Path, program: str, files: dict[str, str], batch: list[int]) -> None:
     words = f"command: [/opt/entrypoint.sh, torchrun, --nproc_per_node=8, {program}]"
     assert batches(checked(tmp_path, {"a/jobs/job.yaml": container(words), **files})) == batch
+
+
+def test_a_job_that_ends_its_shell_is_not_the_next_one(tmp_path: Path) -> None:
+    ends = container("command: [bash, -c]\n    args:\n    - |\n      while kill -0 $PID; do sleep 5; done;\n      exit $CODE")
+    run = container("command: [bash, -c]\n    args:\n    - |\n      torchrun --nproc_per_node=8 " + SFT)
+    assert batches(checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": f"{ends}---\n{run}"})) == [128]

@@ -36,7 +36,7 @@ def files(text: str, path: str = "sagemaker_train.py") -> dict[str, str]:
         pytest.param(job().replace("entry_point", "image_uri"), "sagemaker_train.py", id="no script"),
         pytest.param(job(distribution="settings['distribution']"), "sagemaker_train.py", id="an unknown distribution"),
         pytest.param(job(distribution='{"parameter_server": {"enabled": True}}'), "sagemaker_train.py", id="of another framework"),
-        pytest.param(job(), "submit.py", id="a path without the name"),
+        pytest.param(job(), "main.py", id="a path without the name"),
     ],
 )
 def test_what_is_no_job_is_silent(tmp_path: Path, text: str, path: str) -> None:
@@ -84,3 +84,12 @@ def test_a_notebook(tmp_path: Path) -> None:
     }
     notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
     assert batches(checked(tmp_path, files(notebook, "sagemaker/train.ipynb") | {"sagemaker/scripts/train.py": TRAINER})) == [128]
+
+
+@pytest.mark.parametrize("path", ["aws/sagemaker/main.py", "submit.py", "tools/launch_training.py", "start_job.ipynb"])
+def test_programs_that_start_jobs_have_such_names(tmp_path: Path, path: str) -> None:
+    text = job()
+    if path.endswith(".ipynb"):
+        cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text.splitlines(keepends=True)}
+        text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    assert batches(checked(tmp_path, files(text, path))) == [128]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pytest_gbs.model.command import OtherFiles, Script
 
 _NAMES: Final = (".yaml", ".yml")
+# Parts of the names of programs that start jobs elsewhere, whatever folder they are in. The texts of all programs would take too long.
+_STARTS: Final = ("estimator", "job", "launch", "start", "submit")
 
 
 class JobEntry(NamedTuple):
@@ -40,9 +42,11 @@ def _known_formats() -> tuple[JobEntry, ...]:
 
 
 def may_describe_job(path: str) -> bool:
-    """Whether the name of a file says that it may describe a job; a program, if its path names the package by which it does."""
+    """Whether the name of a file says that it may describe a job; a program, if its path names the package by which it does, or a start."""
     if path.endswith(PROGRAMS):
-        return any(entry.package in path.lower() for entry in _known_formats() if entry.package)
+        lower = path.lower()
+        name = lower.rpartition("/")[2]
+        return any(part in name for part in _STARTS) or any(entry.package in lower for entry in _known_formats() if entry.package)
     return path.endswith(_NAMES)
 
 
