@@ -16,6 +16,11 @@ VARIABLES = ",".join(f"{{name: A{number}, value: 1}}" for number in range(900))
 CONTAINER = f"{{name: a, command: [python, x.py], env: [{VARIABLES}]}}"
 PODS = f"{{template: {{spec: {{template: {{spec: {{containers: [{'*c,' * 900}]}}}}}}}}}}"
 COPIES = f"apiVersion: v1\nkind: JobSet\nx: &c {CONTAINER}\ny: &p {PODS}\n"
+TRAIN = "apiVersion: v1\nkind: TrainJob\nspec: {runtimeRef: {name: a}, trainer: {command: [python, x.py]}}\n"
+MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  x.yaml: |\n" + "    key: value\n" * 20_000
+MOUNT = "{name: v, mountPath: /a}"
+MOUNTED = f"volumes: [{{name: v, configMap: {{name: a}}}}], containers: [{','.join(['*c'] * 150)}]"
+MOUNTS = f"apiVersion: v1\nkind: Pod\nx: &c {{command: [python, x.py], volumeMounts: [{','.join([MOUNT] * 900)}]}}\nspec: {{{MOUNTED}}}\n"
 
 
 @pytest.mark.parametrize(
@@ -28,6 +33,8 @@ COPIES = f"apiVersion: v1\nkind: JobSet\nx: &c {CONTAINER}\ny: &p {PODS}\n"
         pytest.param(TASK + "run: python\nenvs:\n" + "".join(f"  A{number}: 1\n" for number in range(20_000)), id="variables"),
         pytest.param(f"{COPIES}spec: {{replicatedJobs: [{'*p,' * 900}]}}\n", id="aliases of aliases"),
         pytest.param("---\n".join([POD] * 2_000), id="many documents"),
+        pytest.param("---\n".join([TRAIN] * 2_000), id="many jobs with runtimes"),
+        pytest.param(f"{MAP}---\n{MOUNTS}", id="a large text mounted often"),
         pytest.param(POD.replace("x.py", '"' + "$(A)" * 50_000 + '"'), id="references"),
         pytest.param("resources: &a {any_of: [*a]}\nrun: python\n", id="a node in itself"),
     ],

@@ -90,6 +90,12 @@ def test_a_notebook(tmp_path: Path) -> None:
 def test_programs_that_start_jobs_have_such_names(tmp_path: Path, path: str) -> None:
     text = job()
     if path.endswith(".ipynb"):
-        cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text.splitlines(keepends=True)}
+        cell: dict[str, object] = {
+            "cell_type": "code",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+            "source": text.splitlines(keepends=True),
+        }
         text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
     assert batches(checked(tmp_path, files(text, path))) == [128]

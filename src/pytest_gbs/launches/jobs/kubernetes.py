@@ -7,6 +7,7 @@ What a TrainJob leaves to its runtime: kubeflow/trainer v2.0 pkg/runtime/framewo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from pytest_gbs.launches.jobs._format import Documents, JobFormat, assignment, child, command, entries, items, size, stated, text, word
@@ -15,7 +16,7 @@ from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.shell.limits import MOST_JOBS, Exhausted
+from pytest_gbs.shell.limits import MOST_JOB_ITEMS, MOST_JOBS, Exhausted
 
 _RUNTIMES: Final = ("TrainingRuntime", "ClusterTrainingRuntime")
 _KINDS: Final = ("Job", "Pod", "PyTorchJob", "MPIJob", "TrainJob", "JobSet", "LeaderWorkerSet")
@@ -40,7 +41,8 @@ def read(document: Document, beside: Documents) -> Iterator[Job]:
     kind, spec = text(child(document.root, "kind")), child(document.root, "spec")
     if child(document.root, "apiVersion") is None or kind not in _KINDS:
         return
-    left = MOST_JOBS
+    left, mounted, beside = MOST_JOBS, MOST_JOB_ITEMS, beside[:MOST_JOBS]
+    words: dict[tuple[int, str], Word] = {}
     texts = {text(child(each.root, "metadata", "name")): each for each in beside if text(child(each.root, "kind")) == "ConfigMap"}
     for pods in _pods(document, kind, spec, beside):
         containers = items(child(pods.spec, "containers")) or pods.containers
@@ -48,7 +50,11 @@ def read(document: Document, beside: Documents) -> Iterator[Job]:
         if left < 0:
             raise Exhausted(f"more than {MOST_JOBS} containers")
         for container in containers:
-            yield from _job(document, container, pods, tuple(_mounted(container, pods.spec, texts)))
+            written = tuple(islice(_mounted(container, pods.spec, texts, words), mounted + 1))
+            mounted -= len(written)
+            if mounted < 0:
+                raise Exhausted(f"more than {MOST_JOB_ITEMS:,} mounted files")
+            yield from _job(document, container, pods, written)
 
 
 def _pods(document: Document, kind: str, spec: Node | None, beside: Documents) -> Iterator[_Pods]:
@@ -134,8 +140,10 @@ def _job(document: Document, container: Node, pods: _Pods, written: tuple[Writte
         yield Job((), words, environment, machines, context=text(child(container, "name")) or "", written=written)
 
 
-def _mounted(container: Node, spec: Node | None, texts: dict[str | None, Document]) -> Iterator[Written]:
-    """Yield the files that a container has from ConfigMaps of the same file."""
+def _mounted(
+    container: Node, spec: Node | None, texts: dict[str | None, Document], words: dict[tuple[int, str], Word]
+) -> Iterator[Written]:
+    """Yield the files that a container has from ConfigMaps of the same file, of which `words` are those that were read before."""
     volumes = {text(child(each, "name")): child(each, "configMap") for each in items(child(spec, "volumes"))}
     for mount in items(child(container, "volumeMounts")):
         volume, target, part = volumes.get(text(child(mount, "name"))), text(child(mount, "mountPath")), text(child(mount, "subPath"))
@@ -146,7 +154,9 @@ def _mounted(container: Node, spec: Node | None, texts: dict[str | None, Documen
             if document is not None and isinstance(value, Scalar) and name is not None and part in (None, name):
                 at = Location(document.source.path, value.start, value.stop)
                 path = f"{target}" if part is not None else f"{(target or '').rstrip('/')}/{name}"
-                yield Written(Word(path, path, at, (Part(path, at, at),)), word(document, value), at)
+                if (document.number, key) not in words:
+                    words[document.number, key] = word(document, value)
+                yield Written(Word(path, path, at, (Part(path, at, at),)), words[document.number, key], at)
 
 
 def _gpus(document: Document, container: Node | None) -> Quantity | None:
