@@ -101,14 +101,47 @@ def test_an_engine_that_is_not_known_to_train_is_no_recipe(tmp_path: Path, chang
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (ENGINE, [4, None, None]),
-        (ENGINE.replace("config = c", "config = {}\nother = c"), [4, None, None]),
+        (ENGINE, [4, 2, None]),
+        (ENGINE.replace("config = c", "config = {}\nother = c"), [4, 2, None]),
+        (ENGINE.replace("get_world_size()", "get_world_size() + 1"), [4, None, None]),
+        (ENGINE.replace("args.steps *", "args.steps // 3 +"), [4, None, None]),
+        (ENGINE.replace("= args.micro * args.steps *", "= 10 *"), [4, None, None]),  # 10 is no whole number of micro batches
+        (ENGINE.replace("= args.micro * args.steps *", "= 12 //"), [4, None, None]),
+        (ENGINE.replace("config=config", "config=config, mpu=groups"), [4, None, None]),
         (ENGINE.replace("config[", "if x:\n    config[", 1), [None, None, None]),
         (ENGINE.replace("engine, _", "config.update(x)\nengine, _"), [None, None, None]),
     ],
 )
 def test_a_configuration_that_is_handed_to_an_engine_is_the_recipe(tmp_path: Path, text: str, expected: list[int | None]) -> None:
     assert sizes(tmp_path, text) == expected
+
+
+OTHER = """\
+def configuration(stage, precision="bf16"):
+    if stage > 2:
+        kind = "fp16"
+    else:
+        kind = precision
+    return {"train_batch_size": 32, "train_micro_batch_size_per_gpu": 4, "zero_optimization": {"stage": stage}, kind: {"enabled": True}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "batch"),
+    [
+        pytest.param("from elsewhere import configuration\n", None, id="not in the repository"),
+        pytest.param(OTHER.replace("kind: {", "unknown(): {"), None, id="a key that is computed"),
+        pytest.param(OTHER.replace("return {", "if x: return {}\n    return {"), None, id="returned in two places"),
+        pytest.param(OTHER.replace("return {", "return {**other, "), None, id="more from elsewhere"),
+        pytest.param(OTHER, 64, id="written out"),
+    ],
+)
+def test_a_configuration_is_looked_for_in_the_file_that_makes_it(tmp_path: Path, other: str, batch: int | None) -> None:
+    (tmp_path / "other.py").write_text(other, encoding="utf-8")
+    (tmp_path / "train.py").write_text(ENGINE, encoding="utf-8")
+    report = check(WorkTree(tmp_path), ["train.py"], Settings(), CommandLineHardware(world_size=8), keep_runs=True)
+    (found,) = (each for each in report.files if each.path == "train.py")
+    assert found.runs[0].geometry.value(Name.GLOBAL_BATCH_SIZE) == batch
 
 
 @pytest.mark.parametrize(("given", "codes"), [("mpu=Groups(tensor=4)", []), ("mesh_param=mesh", []), ("mpu=None", ["GBS202"])])

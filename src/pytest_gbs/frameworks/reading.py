@@ -55,7 +55,7 @@ def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
             sizes[row.name] = size
         elif (hidden := _hidden(row, document)) is not None:
             sizes[row.name] = hidden
-        elif row.default is not None or document.rest is not None:
+        elif row.default is not None or (document.rest is not None and node is None):
             absent.append(row)
     if document.rest is not None:
         return {**{row.name: Unknown(row.name, Reason.COMPUTED, document.rest) for row in absent}, **sizes}

@@ -21,7 +21,7 @@ from pytest_gbs.readers.index import Index, follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
 from pytest_gbs.readers.python.boosted import boosted
 from pytest_gbs.readers.python.configurator import overridden
-from pytest_gbs.readers.python.functions import configurations, dotted
+from pytest_gbs.readers.python.functions import configurations, dotted, returned_elsewhere
 from pytest_gbs.readers.python.lightning import trained_by_lightning
 from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.modules import Modules
@@ -124,7 +124,8 @@ def document_of_comments(program: Program, node: ast.AST) -> Document:
 
 _SETTERS = ("set_training", "set_dataloader")  # of TrainingArguments (transformers training_args.py)
 _OF_DEVICE = "per_device_train_batch_size"
-_DIVIDES = ("mpu", "mesh_param")  # arguments of deepspeed.initialize that say how the processes share the model
+_STEPS: Final = "gradient_accumulation_steps"
+_DIVIDES: Final = frozenset(("mpu", "mesh_param"))  # arguments of deepspeed.initialize that say how the processes share the model
 
 _TRAINER_SIZES: Final = frozenset((_OF_DEVICE, "gradient_accumulation_steps"))
 _arguments = lazy_pattern(r"arg(?:ument)?s|(?:train|sft|po|reward|rloo)\w*config", re.IGNORECASE)
@@ -287,14 +288,42 @@ def _initialized(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
         given = next((each.value for each in call.keywords if each.arg in ("config", "config_params")), None)
         if not isinstance(given, ast.Name) or trained.isdisjoint(scope.named.get(call, ())):
             continue
-        table, found = evaluator.value(given, scope), scope.find(given.id)
-        if isinstance(table, Lost) and found is not None and len(found[1]) == 1:
-            opened = Table({}, *evaluator.program.span(given), table)
-            table = evaluator.with_items(opened, given.id, given, found[0], given.lineno)
+        table = _configuration(given, scope, evaluator)
         if isinstance(table, Table) and _sets_batch(table):
+            if evaluator.world is None and _DIVIDES.isdisjoint(each.arg for each in call.keywords):
+                table = _of_each_process(table, given, scope, evaluator)
             divides = [each for each in call.keywords if each.arg in _DIVIDES and not isinstance(evaluator.value(each.value, scope), Known)]
             entries: dict[str, Entry] = {str(each.arg): (evaluator.program.span(each), evaluator.lost(each.value)) for each in divides}
             yield LOOP, call, table._replace(entries=table.entries | entries)
+
+
+def _configuration(given: ast.Name, scope: Scope, evaluator: Evaluator) -> Value:
+    """The configuration called `given`, with the items that are set in one that something else makes."""
+    table, found = evaluator.value(given, scope), scope.find(given.id)
+    if not isinstance(table, Lost) or found is None or len(found[1]) != 1:
+        return table
+    made = found[1][0].value
+    written = returned_elsewhere(made, found[0], evaluator) if isinstance(made, ast.Call) and found[1][0].item < 0 else None
+    opened = written or Table({}, *evaluator.program.span(given), table)
+    return evaluator.with_items(opened, given.id, given, found[0], given.lineno)
+
+
+def _of_each_process(table: Table, given: ast.Name, scope: Scope, evaluator: Evaluator) -> Table:
+    """`table` with the accumulation instead of a batch that is computed from the processes, if each of them adds as much to it."""
+    whole, micro = (table.entries.get(key, (None, None))[1] for key in ("train_batch_size", "train_micro_batch_size_per_gpu"))
+    if not isinstance(whole, Lost) or not isinstance(micro, Known) or _STEPS in table.entries:
+        return table
+    batches = []
+    for evaluator.world in (1, 2):
+        found = _configuration(given, scope, evaluator)
+        batches.append(found.entries.get("train_batch_size", (None, None))[1] if isinstance(found, Table) else None)
+    evaluator.world = None
+    one, two = (each.value if isinstance(each, Known) and type(each.value) is int else 0 for each in batches)
+    if type(micro.value) is not int or micro.value < 1 or one < 1 or two != 2 * one or one % micro.value:
+        return table
+    place, at = table.entries["train_batch_size"][0], (whole.start, whole.stop)
+    steps = {"train_batch_size": (place, Known(None, *at)), _STEPS: (place, Known(one // micro.value, *at))}
+    return table._replace(entries=table.entries | steps)
 
 
 def _module(program: Program, scopes: Scopes, evaluator: Evaluator, modules: Modules) -> list[_Found]:

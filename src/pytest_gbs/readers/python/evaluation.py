@@ -28,6 +28,7 @@ class Evaluation:
 
     def __init__(self, program: Program, scopes: Scopes, line: CommandLine | None = None, modules: Modules | None = None) -> None:
         self.program, self.scopes, self.line, self.modules = program, scopes, line, modules
+        self.world = line.world if line is not None else None
         self.brought: dict[tuple[ast.Call, bool], Table | None] = {}
         self.others: dict[str, Self] = {}  # of the files that are imported, by their paths; one for all of them
         self.given: dict[ast.AST, Value] = {}  # what parameters are, if that is known better than from the calls in the file

@@ -52,10 +52,12 @@ class Expressions(LibraryCalls):
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 table = self._spread(table, self.value(value, scope))
-            elif isinstance(key, ast.Constant) and isinstance(key.value, str):
-                table.entries[key.value] = self.program.span(key), self.value(value, scope)
             else:
-                table = table._replace(rest=self.lost(key))
+                named = self.value(key, scope)
+                if isinstance(named, Known) and isinstance(named.value, str):
+                    table.entries[named.value] = self.program.span(key), self.value(value, scope)
+                else:
+                    table = table._replace(rest=self.lost(key))
         return table
 
     def _unaryop(self, node: ast.UnaryOp, scope: Scope) -> Value:

@@ -42,6 +42,22 @@ def _is_changed_in_use(function: ast.FunctionDef, scopes: Scopes) -> bool:
     return any(change.scope is scope for name, scope in used for change in scopes.changes.get(name, ()))
 
 
+def returned_elsewhere(call: ast.Call, scope: Scope, evaluator: Evaluator) -> Table | None:
+    """The dictionary that a function of another file returns at its end for `call`, all of it at the call; None if it returns none."""
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    defined = evaluator.modules.function(name, evaluator.program, evaluator.scopes) if evaluator.modules is not None else None
+    last = defined.function.body[-1] if defined is not None else None
+    returned = last.value if isinstance(last, ast.Return) else None
+    if defined is None or not isinstance(returned, ast.Dict) or not _ends_once(defined.function):
+        return None
+    other = Evaluator(defined.program, defined.scopes)
+    other.left = evaluator.left
+    other.given = other.defaults(defined.function) | evaluator.arguments(defined.function, call, scope)
+    found = other.value(returned, defined.scopes.inner[defined.function])
+    evaluator.left = other.left
+    return _placed(found, evaluator.program.span(call), set(), 0) if isinstance(found, Table) else None
+
+
 class _Event(NamedTuple):
     """What happens to an attribute of a name: it is set to what is `given`, or None, it is lost."""
 

@@ -82,10 +82,9 @@ class LibraryCalls(Options):
             name in ENVIRONMENT and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value == "WORLD_SIZE"
         ):
             return None
-        world = self.line.world if self.line is not None else None
-        if world is None:
+        if self.world is None:
             return self.lost(node)
-        return Known(world if name in _WORLD_SIZES else str(world), *self.program.span(node))
+        return Known(self.world if name in _WORLD_SIZES else str(self.world), *self.program.span(node))
 
     def of_environment(self, name: Value, default: ast.expr | None, node: ast.expr, scope: Scope) -> Value:
         """What a variable of the environment is when the program is started; its default if the launch does not set it."""
