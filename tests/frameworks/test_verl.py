@@ -21,6 +21,7 @@ actor_rollout_ref:
   actor: {{ppo_mini_batch_size: {mini}, {micro}}}
   rollout: {{n: {n}}}
 """
+PARENTS = "defaults: [ppo_trainer, _self_]\n"
 MICRO = "ppo_micro_batch_size_per_gpu: {}"
 SFT = "data: {train_files: a.parquet, train_batch_size: 256, micro_batch_size_per_gpu: 4}\nmodel: {partial_pretrain: my/model}\n"
 ENGINE = """\
@@ -105,7 +106,7 @@ def test_model_parallel_ranks_share_a_batch() -> None:
 
 def test_the_defaults_are_those_of_verls_own_configuration() -> None:
     bare = (
-        "data: {train_files: a}\nactor_rollout_ref: {model: {path: my/model}}\n"
+        PARENTS + "data: {train_files: a}\nactor_rollout_ref: {model: {path: my/model}}\n"
         "algorithm: {adv_estimator: grpo}\ntrainer: {total_epochs: 1}\n"
     )
     own = sizes(bare).stated
@@ -121,7 +122,8 @@ def test_an_overlay_has_no_defaults() -> None:
     assert value(stated[Name.GENERATION_BATCH_SIZE]) == 64
     assert value(stated.get(Name.PROMPTS_PER_STEP)) is None
     assert findings(outcomes("GBS207", overlay)) == []
-    assert findings(outcomes("GBS207", f"{overlay}trainer: {{total_epochs: 1}}\n")) != []
+    assert findings(outcomes("GBS207", f"{overlay}trainer: {{total_epochs: 1}}\n")) == []
+    assert findings(outcomes("GBS207", f"{PARENTS}{overlay}trainer: {{total_epochs: 1}}\n")) != []
 
 
 # Trinity-RFT's recipes name a part of verl's configuration, and have the batch themselves: the mini batch is not above a batch of 1024.
@@ -131,7 +133,8 @@ def test_a_part_without_data_does_not_get_the_default_of_another_part() -> None:
     assert value(stated[Name.PROMPTS_PER_STEP]) == 2048
     assert value(stated.get(Name.PROMPTS_PER_ROLLOUT)) is None
     assert findings(outcomes("GBS207", part)) == []
-    assert findings(outcomes("GBS207", f"data: {{train_files: a}}\n{part}")) != []
+    assert findings(outcomes("GBS207", f"data: {{train_files: a}}\n{part}")) == []
+    assert findings(outcomes("GBS207", f"{PARENTS}data: {{train_files: a}}\n{part}")) != []
 
 
 def test_micro_batches_filled_by_tokens_have_no_accumulation() -> None:
@@ -196,6 +199,13 @@ def test_other_engines_have_degrees_of_their_own() -> None:
     degrees = "torchtitan: {data_parallel_shard_size: 2, data_parallel_replicate_size: 2, tensor_parallel_size: 2}"
     assert value(sizes(rl(more=f", {degrees}"), world_size=8).stated[Name.DATA_PARALLEL_SIZE]) == 4
     assert value(sizes(rl(more=", strategy: torchtitan"), world_size=8).stated[Name.DATA_PARALLEL_SIZE]) == 1
+
+
+@pytest.mark.parametrize("more", ["", ", megatron: {tensor_model_parallel_size: 1}"])
+def test_a_file_without_parents_has_no_defaults(more: str) -> None:
+    whole = rl(mini=0, more=more).replace("ppo_mini_batch_size: 0, ", "") + "trainer: {nnodes: 1}\n"
+    assert value(sizes(whole).stated.get(Name.PROMPTS_PER_STEP)) is None
+    assert value(sizes(f"{PARENTS}{whole}").stated[Name.PROMPTS_PER_STEP]) == 256
 
 
 def test_a_rollout_that_is_not_whole_has_one_step_more() -> None:

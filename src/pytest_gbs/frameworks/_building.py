@@ -59,7 +59,7 @@ class _Named:
             return found._replace(negated=not found.negated) if turned else found
         key = _key(stated["key"])
         if "present" in stated:
-            return Condition(key, (None,), stated["present"], stated.get("default"), stated.get("said", ""))
+            return Condition(key, (None,), stated["present"], stated.get("default"), stated.get("said", ""), stated.get("of-files", False))
         if "from" in stated:
             return Condition(key, tuple(range(stated["from"], stated["to"] + 1)))
         values = tuple(None if value == "null" else value for value in (stated["is"] if "is" in stated else stated["not"]))

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.document import Alias, Document, Node, Scalar
+from pytest_gbs.model.document import CONFIGURATIONS, Alias, Document, Node, Scalar
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.run import Run
@@ -20,6 +20,8 @@ _variable = lazy_pattern(VARIABLE)
 
 def holds(condition: Condition, document: Document, loader: str) -> bool:
     """Whether `condition` is true of `document`, its value resolved as the framework's loader does."""
+    if condition.of_files and not document.source.path.endswith(CONFIGURATIONS):
+        return True
     if condition.said and any(condition.said in block.text for block in document.comments):
         return not condition.negated
     node = value_node(document, condition.key)

@@ -35,6 +35,8 @@ WORLD, NODES, PER_NODE, BATCH = "world_size", "num_nodes", "gpus_per_node", "glo
         "abs128",
         "2n8go",
         "gbs301_launch",
+        "ds_config_2xB200",
+        "vss-lora-8xb300",
     ],
 )
 def test_says_nothing(name: str) -> None:
@@ -62,6 +64,9 @@ def test_says_nothing(name: str) -> None:
         ("sft_batch_size_32", {BATCH: 32}),
         ("data/llama-bs128/out", {BATCH: 128}),
         ("b32x8", {BATCH: 256}),
+        ("resnet50_8xb32_in1k", {BATCH: 256}),
+        ("vit_8xb2000", {BATCH: 16000}),
+        ("bench-2x8xb200", {NODES: 2, PER_NODE: 8}),
     ],
 )
 def test_reads_whole_words(name: str, sizes: dict[str, int]) -> None:

@@ -26,7 +26,7 @@ def _tokens() -> re.Pattern[str]:
         r"(\d{1,5})n(\d{1,2})g"
         r"|(\d{1,5})x(\d{1,2})(?:gpus?|x?(?:[abh]\d00|gb[23]00))"
         r"|b(\d{1,5})x(\d{1,5})"
-        r"|(\d{1,5})xb(\d{1,5})"
+        r"|(\d{1,5})xb(?![123]00(?!\d))(\d{1,5})"  # `2xB200` are GPUs
         r"|(\d{1,5})gpus?"
         r"|(\d{1,5})nodes?"
         r"|(?:gbs|bsz|bs|batch[-_]?size|batch())[-_=]?(\d{1,7})"
