@@ -1,20 +1,31 @@
-"""The comments of a script as blocks, so that what they claim can be read."""
+"""The comments of a script as blocks, so that what they claim can be read, with what it prints of its batch before it starts."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.owners import ABOVE, END, HEADER, TRAILING
 from pytest_gbs.shell.text import ShellText
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+# `echo "Effective batch size: 64 (2 * 4 GPUs * 8)"`, without a variable: whoever wrote it computed it.
+_printed = lazy_pattern(
+    r"""echo (?:-e )?(["'])((?:\\n)?[^"'$`\\\n]{0,80}\b(?:effective|global|total)[ _-]batch[ _-]?size\b[^"'$`\\\n]{1,120})\1""", re.I
+)
+
 
 def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
-    """The comments of a script in order, without `#!` and `#SBATCH` lines; neighbouring lines make one block."""
-    spans = [text.span(node) for node in _nodes(root)]
+    """The comments of a script in order, without `#!` and `#SBATCH` lines; neighbouring lines make one block.
+
+    A batch size that a script prints as it is, outside of branches and functions, is one by itself.
+    """
+    spans = sorted([*(text.span(node) for node in _nodes(root)), *_printed_sizes(text, root)])
     first = next((text.span(child)[0] for child in root.children if child.type != "comment"), len(text.string))
     last = text.span(root.children[-1])[1] if root.children else 0
     code = max((text.span(child)[1] for child in root.children if child.type != "comment"), default=0)
@@ -40,6 +51,17 @@ def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
             length = len(body) + 1
         previous = stop + 1
     return tuple(CommentBlock("\n".join(lines), tuple(pieces), None, placement) for placement, lines, pieces in blocks)
+
+
+def _printed_sizes(text: ShellText, root: Node) -> Iterator[tuple[int, int]]:
+    """Yield where each text with a batch size stands that the commands of `root` itself print."""
+    if _printed().search(text.string) is None:
+        return
+    for child in root.children:
+        start, stop = text.span(child)
+        found = _printed().fullmatch(text.string, start, stop) if child.type == "command" else None
+        if found is not None:
+            yield found.span(2)
 
 
 def _nodes(root: Node) -> list[Node]:

@@ -1,0 +1,53 @@
+"""A batch size that a script prints as it is counts like a comment above the launch; what depends on anything does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import checked, codes
+
+# 2 on each of 4 GPUs, 8 times: 64.
+PROGRAM = """\
+from transformers import Trainer, TrainingArguments
+
+args = TrainingArguments(output_dir="o", per_device_train_batch_size=2, gradient_accumulation_steps=8)
+Trainer(args=args).train()
+"""
+LAUNCH = "deepspeed --num_gpus=4 train.py\n"
+
+
+def _found(script: str, folder: Path) -> list[str]:
+    return codes(checked(folder, {"train.py": PROGRAM, "run.sh": f"#!/bin/bash\n{script}"}))
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        pytest.param('echo "Effective batch size: 64"\n', id="the same"),
+        pytest.param('echo "  - Effective batch size: 2 * 4 GPUs * 8 = 64"\n', id="the same as a product"),
+        pytest.param('echo "Effective batch size: ${BATCH}"\n', id="a variable"),
+        pytest.param('echo "Effective batch size: $((2 * 8)) of 128"\n', id="computed"),
+        pytest.param('if [ -n "$DEBUG" ]; then\n  echo "Effective batch size: 128"\nfi\n', id="in a branch"),
+        pytest.param('usage() {\n  echo "Effective batch size: 128"\n}\n', id="in a function"),
+        pytest.param("cat > other.sh <<EOF\necho 'Effective batch size: 128'\nEOF\n", id="another script"),
+        pytest.param('echo "Effective batch size: 128" >> notes.md\n', id="written somewhere"),
+        pytest.param('echo "global batch size of evaluation: 128"\n', id="evaluation"),
+        pytest.param('echo "batch size: 128"\n', id="of what is not said"),
+    ],
+)
+def test_what_a_script_prints_is_in_order(printed: str, tmp_path: Path) -> None:
+    assert _found(f"{printed}{LAUNCH}", tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        pytest.param('echo "Effective batch size: 128"\n', id="in double quotes"),
+        pytest.param("echo 'Global batch size = 128'\n", id="in single quotes"),
+        pytest.param('echo "Settings:"\necho "  - Total batch size: 128"\necho ""\n', id="among others"),
+    ],
+)
+def test_another_batch_than_the_script_prints_is_found(printed: str, tmp_path: Path) -> None:
+    assert _found(f"{printed}{LAUNCH}", tmp_path) == ["GBS301"]
