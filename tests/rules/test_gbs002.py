@@ -56,6 +56,12 @@ def test_a_loader_that_refuses_makes_it_an_error() -> None:
     assert found.severity == Severity.ERROR
 
 
+@pytest.mark.parametrize(("digits", "shown"), [(59, True), (60, False)])
+def test_values_are_shown_up_to_a_length(digits: int, shown: bool) -> None:
+    found = only(list(check(view(f"per_device_train_batch_size: {'4' * digits}\nper_device_train_batch_size: 2\n"))))
+    assert (" and as 2" in found.message) is shown
+
+
 def test_very_long_values_are_not_shown() -> None:
     found = only(list(check(view(f"per_device_train_batch_size: {'4' * 999}\nper_device_train_batch_size: 2\n"))))
     assert found.message == "per_device_train_batch_size is set twice; PyYAML keeps the last one without a warning"

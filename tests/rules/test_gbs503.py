@@ -115,7 +115,8 @@ def test_it_points_at_the_operand_and_says_how_to_go_back() -> None:
 
 def test_a_launch_in_a_document_that_was_locked_is_an_error() -> None:
     held = locked(ON_64, 64, "2")._replace(launch=Launch(Location("README.md", 5, 9), Kind.DOCUMENT, "torchrun", ()))
-    assert only([*check(held)]).severity == Severity.ERROR
+    found = only([*check(held)])
+    assert (found.severity, found.at) == (Severity.ERROR, held.launch.at if held.launch else None)
 
 
 def based(of: Run, batch: int | None, share: str, said: str = "") -> Run:

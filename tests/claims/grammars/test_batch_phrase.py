@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_gbs.claims.grammars._batch import is_list
+from pytest_gbs.claims.grammars._tokens import SIGN, WORD, tokenise
 from pytest_gbs.model.declaration import Force
 from tests.claims.grammars.support import batch, batches, declared
 
@@ -231,3 +233,31 @@ def test_a_sentence_may_name_a_flag(text: str) -> None:
 @pytest.mark.parametrize("text", ["train.py --effective_batch_size 256", "python train.py --name gbs-256 --global_batch_size 256"])
 def test_a_command_states_nothing(text: str) -> None:
     assert batches(text) == []
+
+
+def test_a_word_for_a_part_speaks_for_what_is_close_behind_it() -> None:
+    assert batches("each has global batch size 64") == []
+    assert batches("each run has global batch size 64") == [("global_batch_size", 64)]
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "expected"),
+    [
+        ("128, 8 nodes", 0, False),
+        ("128, of", 0, False),
+        ("128 and more", 0, False),
+        ("64 or 128 samples", 2, False),
+        ("8, 128 of", 2, False),
+        ("16, 32, 64", 0, True),
+        ("batch 64 or 128", 1, True),
+    ],
+)
+def test_a_number_is_one_of_several_by_what_stands_behind_it(text: str, number: int, expected: bool) -> None:
+    assert is_list(tokenise(text, 0, len(text)), number) is expected
+
+
+def test_a_lone_x_is_a_sign_between_two_operands_alone() -> None:
+    kinds = {
+        text: next(token.kind for token in tokenise(text, 0, len(text)) if token.text == "x") for text in (", x 8", "8 x 8", "(2) x 8")
+    }
+    assert kinds == {", x 8": WORD, "8 x 8": SIGN, "(2) x 8": SIGN}

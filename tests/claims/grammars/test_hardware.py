@@ -18,6 +18,8 @@ WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
         ("Config for 16 nodes of 8 H100s with FSDP1", {NODES: 16, PER_NODE: 8}),
         ("note, this is set up for 8 GPUs", {WORLD: 8}),
         ("With 8 GPUs, the global batch size is 128", {WORLD: 8}),
+        ("2 GPUs, 1 actor + 1 ref", {}),
+        ("2 GPUs, 1 here + 1 there", {WORLD: 2}),
         ("the total batch size for all used GPUs = 64 for SFT and 32 for DPO", {}),
         ("effective batch across the GPUs: 64", {}),
         ("batch size = per_device_train_batch_size * gradient_accumulation_steps * num_gpus = 128", {}),

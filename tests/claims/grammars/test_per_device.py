@@ -12,6 +12,7 @@ from tests.claims.grammars.support import batch, batches
     [
         ("Training total batch size (2 per 40gb A100)", "global_train_batch_size"),
         ("4 per GPU, 8 GPUs per node", "global_batch_size"),
+        ("at 4 per GPU, 8 GPUs", "global_batch_size"),
         ("4 per GPU, 8 GPUs", "max_steps"),
         ("4 per GPU, 8 GPUs", "per_device_train_batch_size"),
         ("2 workers, 4 per GPU, 8 GPUs", "global_batch_size"),
