@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,14 @@ def batches(folder: Path, trains: str, config: str, path: str = "config/small.py
     report = checked(folder, {"train.py": trains, path: config})
     runs = [run for file in report.files for run in file.runs if run.path == path]
     return [(run.geometry.value("global_batch_size"), run.geometry.value("tokens_per_step")) for run in runs]
+
+
+def test_the_cells_of_a_notebook_are_executed_by_no_program(tmp_path: Path) -> None:
+    # `batch_size = 20 * 5` in a notebook of nanoGPT was multiplied by the accumulation of train.py.
+    cell = {"cell_type": "code", "source": SMALL, "outputs": [], "metadata": {}}
+    text = json.dumps({"cells": [cell], "nbformat": 4, "metadata": {}})
+    assert batches(tmp_path, TRAINS, text, "small.ipynb") == []
+    assert batches(tmp_path, TRAINS, SMALL, "small.py") != []
 
 
 @pytest.mark.parametrize(

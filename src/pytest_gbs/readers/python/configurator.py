@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_gbs.model.document import NOTEBOOK
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Entry, Known, Lost, Table, Value
@@ -29,7 +30,9 @@ def overridden(program: Program, modules: Modules) -> Iterator[tuple[str, Entry]
 
 
 def _programs(program: Program, modules: Modules) -> list[tuple[Program, Scopes]]:
-    """`train.py` where that is such a program, else all in its place that accumulate, whatever they are called."""
+    """`train.py` where that is such a program, else all in its place that accumulate, whatever they are called; none takes a notebook."""
+    if program.source.path.endswith(NOTEBOOK):
+        return []
     named = modules.file("train.py", program.source.path)
     if named is not None and _EXECUTED in named[0].text:
         return [named]
