@@ -41,10 +41,30 @@ def test_what_was_read_and_stays_is_in_order(folder: Path, capsys: pytest.Captur
     ]
 
 
-def test_a_folder_without_findings_needs_no_review(tmp_path: Path) -> None:
-    write(tmp_path, {"repos/b/sft.yaml": GOOD})
-    assert run(tmp_path) == 0
-    assert not (tmp_path / "review.tsv").exists()
+def test_a_repository_that_is_not_there_keeps_its_verdicts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    review(folder, "TRUE", "half of the batch")
+    before = (folder / "review.tsv").read_bytes()
+    (folder / "repos/a").rename(folder / "elsewhere")
+    capsys.readouterr()
+    assert run(folder, "--update") == 0
+    assert capsys.readouterr().out.endswith("1 repositories, 0 changes\n")
+    assert (folder / "review.tsv").read_bytes() == before
+
+
+def test_other_words_are_a_change_and_are_not_written_down(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    review(folder, "TRUE")
+    assert "GPU" not in (folder / "review.tsv").read_text() and "comment says" not in (folder / "review.tsv").read_text()
+    write(folder, {"repos/a/recipes/sft.yaml": STALE.replace("128", "512")})
+    capsys.readouterr()
+    assert run(folder) == 1
+    gone, new = capsys.readouterr().out.splitlines()[:2]
+    assert (gone[0], new[0]) == ("-", "+") and "comment says 512" in new
+
+
+def test_each_finding_of_the_review_of_this_project_was_read() -> None:
+    rows = read(Path(__file__).parent.parent / "tools/ecosystem.tsv")
+    assert len({row.repo for row in rows}) >= 40
+    assert [row for row in rows if row.verdict == UNREAD or (row.words and not row.reason)] == []
 
 
 def test_a_new_finding_is_one_line_that_somebody_has_to_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +72,8 @@ def test_a_new_finding_is_one_line_that_somebody_has_to_read(folder: Path, capsy
     first = capsys.readouterr().out.splitlines()[0]
     assert first.startswith("+ a  recipes/sft.yaml:1  GBS101 error  [?]  ")
     assert run(folder, "--update") == 1
-    (row,) = read(folder / "review.tsv")
+    row, nothing = read(folder / "review.tsv")
+    assert (nothing.repo, nothing.rule) == ("b", "-")
     assert (row.repo, row.rule, row.place, row.verdict) == ("a", "GBS101", "recipes/sft.yaml:1", UNREAD)
 
 
@@ -61,14 +82,14 @@ def test_what_is_gone_is_told_with_its_verdict(folder: Path, capsys: pytest.Capt
     write(folder, {"repos/a/recipes/sft.yaml": GOOD})
     capsys.readouterr()
     assert run(folder) == 1
-    assert capsys.readouterr().out.startswith("- a  recipes/sft.yaml:1  GBS101 error  [TRUE]  ")
+    assert "- a  recipes/sft.yaml:1  GBS101 error  [TRUE]  " in capsys.readouterr().out
 
 
 def test_a_verdict_stays_where_only_the_line_changed(folder: Path) -> None:
     review(folder, "NOISE", "an example")
     write(folder, {"repos/a/recipes/sft.yaml": "seed: 1\n" + STALE})
     assert run(folder, "--update") == 1
-    (row,) = read(folder / "review.tsv")
+    row, _ = read(folder / "review.tsv")
     assert (row.place, row.verdict, row.reason) == ("recipes/sft.yaml:2", "NOISE", "an example")
 
 

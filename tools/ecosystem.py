@@ -1,9 +1,10 @@
 """`python -m tools.ecosystem FOLDER REVIEW.tsv [--update]`: what gbs finds in each repository below FOLDER, against what was read of it.
 
 REVIEW has a row for each finding, with the verdict of whoever read it and the reason: TRUE (a maintainer wants to know), NOISE (true,
-and nobody cares), FALSE, or ? (nobody has read it yet). What is new and what is gone is printed as a diff, then how many findings
-each rule has of each verdict. The exit status is 0 where nothing changed and nothing is FALSE or unread. --update writes the
-findings of now into REVIEW: verdicts stay with their findings, also where only the line or the words changed.
+and nobody cares), FALSE, or ? (nobody has read it yet), and one for each repository without any. It quotes nobody's files: of the words
+of gbs it holds a digest. What is new and what is gone is printed as a diff, then how many findings each rule has of each verdict;
+repositories that are not below FOLDER are left as they are. The exit status is 0 where nothing changed and nothing is FALSE or unread.
+--update writes the findings of now into REVIEW: verdicts stay with their findings, also where only the line or the words changed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import csv
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,10 +28,14 @@ from pytest_gbs.formats._places import Places
 UNREAD: Final = "?"
 VERDICTS: Final = ("TRUE", "NOISE", "FALSE", UNREAD)
 _INTERNAL: Final = "internal error"
+_NOTHING: Final = "-"
 
 
 class Row(NamedTuple):
-    """One finding in one repository, at `place` (path and line), with what somebody thought of it."""
+    """One finding in one repository, at `place` (path and line), with what somebody thought of it.
+
+    `words` is a digest of its message, which is known of a finding of now alone.
+    """
 
     repo: str
     rule: str
@@ -37,12 +43,13 @@ class Row(NamedTuple):
     severity: str
     verdict: str
     reason: str
-    message: str
+    words: str
+    message: str = ""
 
     @property
     def found(self) -> tuple[str, ...]:
         """What gbs says, without what people do."""
-        return (self.repo, self.rule, self.place, self.severity, self.message)
+        return (self.repo, self.rule, self.place, self.severity, self.words)
 
     @property
     def path(self) -> str:
@@ -50,16 +57,25 @@ class Row(NamedTuple):
         return self.place.rpartition(":")[0] or self.place
 
 
+_COLUMNS: Final = Row._fields[:-1]
+
+
 def findings(folder: Path) -> Iterator[Row]:
     """Yield the findings in the repository `folder`, none of them read."""
     report = check(WorkTree(folder), (), Settings(), Given())
+    if not report.internal and not report.findings():
+        yield Row(folder.name, _NOTHING, "", "", "TRUE", "", "")
     places = Places(report, Options())
     for bug in report.internal:
-        yield Row(folder.name, _INTERNAL, escape(bug.path), "error", UNREAD, "", escape(bug.words))
+        yield Row(folder.name, _INTERNAL, escape(bug.path), "error", UNREAD, "", *_told(bug.words))
     for each in report.findings():
         position = places.position(each.at)
         place = f"{escape(each.at.source)}:{position.line}" if position else escape(each.at.source)
-        yield Row(folder.name, each.code, place, each.severity, UNREAD, "", escape(each.message))
+        yield Row(folder.name, each.code, place, each.severity, UNREAD, "", *_told(each.message))
+
+
+def _told(message: str) -> tuple[str, str]:
+    return sha256(message.encode("utf-8", "backslashreplace")).hexdigest()[:8], escape(message)
 
 
 def read(path: Path) -> list[Row]:
@@ -82,8 +98,8 @@ def write(path: Path, rows: Iterable[Row]) -> None:
     """Write a review."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, delimiter="\t", lineterminator="\n")
-        table.writerow(Row._fields)
-        table.writerows(rows)
+        table.writerow(_COLUMNS)
+        table.writerows(row[: len(_COLUMNS)] for row in rows)
 
 
 def judged(now: Iterable[Row], before: list[Row]) -> list[Row]:
@@ -93,7 +109,7 @@ def judged(now: Iterable[Row], before: list[Row]) -> list[Row]:
     told: dict[Row, Row] = {}
     for alike in (
         lambda row: row.found,
-        lambda row: (row.repo, row.rule, row.message, row.path),
+        lambda row: (row.repo, row.rule, row.words, row.path),
         lambda row: (row.repo, row.rule, row.path),
     ):
         for row in rows:
@@ -116,8 +132,8 @@ def difference(now: list[Row], before: list[Row]) -> list[str]:
 def table(rows: list[Row]) -> list[str]:
     """How many findings each rule has of each verdict, as lines."""
     counts = Counter((row.rule, row.verdict) for row in rows)
-    rules = [(rule, *(str(counts[rule, verdict]) for verdict in VERDICTS)) for rule in sorted({row.rule for row in rows})]
-    totals = ("all", *(str(sum(row.verdict == verdict for row in rows)) for verdict in VERDICTS))
+    rules = [(rule, *(str(counts[rule, verdict]) for verdict in VERDICTS)) for rule in sorted({row.rule for row in rows} - {_NOTHING})]
+    totals = ("all", *(str(sum(row.verdict == verdict and row.rule != _NOTHING for row in rows)) for verdict in VERDICTS))
     return [f"{line[0]:<16}" + "".join(f"{cell:>8}" for cell in line[1:]) for line in (("rule", *VERDICTS), *rules, totals)]
 
 
@@ -128,13 +144,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("review", type=Path)
     parser.add_argument("--update", action="store_true", help="write the findings of now into the review")
     asked = parser.parse_args(arguments)
-    before = read(asked.review)
     folders = sorted(path for path in asked.folder.iterdir() if path.is_dir())
+    here = {folder.name for folder in folders}
+    reviewed = read(asked.review)
+    before = [row for row in reviewed if row.repo in here]
     rows = judged((row for folder in folders for row in findings(folder)), before)
     changed = difference(rows, before)
     print(*changed, *table(rows), f"{len(folders)} repositories, {len(changed)} changes", sep="\n")
     if asked.update:
-        write(asked.review, rows)
+        write(asked.review, sorted([*rows, *(row for row in reviewed if row.repo not in here)]))
     return int(bool(changed) or any(row.verdict in ("FALSE", UNREAD) for row in rows))
 
 
