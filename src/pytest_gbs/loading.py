@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_gbs.api import check_worktree
 from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.files.edited import EditedTree
-from pytest_gbs.files.root import StrPath, find_root
+from pytest_gbs.files.root import StrPath, find_root, most_searched
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.formats import Options
 from pytest_gbs.formats._escape import escape as written
@@ -115,7 +115,8 @@ def load(
     inner = "" if asked == root else asked.relative_to(root).as_posix()
     target = f"{inner}/" if inner and asked.is_dir() else inner
     settings = load_settings(root, None, rules={rule.code: rule.name for rule in rules()})
-    tree = WorkTree(root, settings.max_file_size, settings.exclude, frozenset((target,)))
+    most = most_searched(root.as_posix()) if target else None
+    tree = WorkTree(root, settings.max_file_size, settings.exclude, frozenset((target,)), most)
     report = check_worktree(tree, (target,), settings, hardware(nodes, gpus_per_node, world_size, ""), keep_runs=True)
     return _loaded(root, report, Options(root=root.as_posix(), folder=folder.as_posix()))
 

@@ -27,10 +27,10 @@ def accepted(report: Report, settings: Settings, tree: Tree, targets: Sequence[s
     """
     notices = tuple(idle_globs(settings, tree)) if any(not target or target.endswith("/") for target in targets) else ()
     if not settings.baseline:
-        return report._replace(notices=notices) if notices else report
+        return report._replace(notices=(*report.notices, *notices))
     known = read_baseline(settings, tree)
     gone = (f"in the baseline, but gone: {each}" for each in in_words(missing(report, known, settings, targets)))
-    return without(report, known)._replace(notices=(*notices, *gone))
+    return without(report, known)._replace(notices=(*report.notices, *notices, *gone))
 
 
 def read_baseline(settings: Settings, tree: Tree) -> Counter[BaselineEntry]:

@@ -78,6 +78,7 @@ class Repository:
         self._scripts: Scripts | None = None
         self._named_scripts: set[str] = set()
         self._unlisted: tuple[tuple[str, str], ...] = ()
+        self.notice = ""  # why not all files were listed, once they were
         self._documents: dict[str, tuple[Document | Unreadable, ...]] = {}
         self._document_cache: DocumentCache | None = None
         self._recognise = recogniser(settings.frameworks)
@@ -108,7 +109,7 @@ class Repository:
     def all_paths(self) -> tuple[str, ...]:
         """All files of the tree, sorted; listed once."""
         if self._all is None:
-            self._all, self._unlisted = listing(self.tree)
+            self._all, self._unlisted, self.notice = listing(self.tree)
         return self._all
 
     def unlisted(self, targets: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -151,7 +151,8 @@ class _Check:
         files = list(finalise.noted_once(self.reporting.compare(files, tuple(judged), internal), self.reporting.set_aside))
         files = [finalise.in_cells(file, self._cell) if file.path.endswith(NOTEBOOK) else file for file in files]
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
-        return Report(tuple(files), self.reporting.sources, used, _advice(files), (*internal, *self.guard.bugs))
+        notices = (self.repository.notice,) if self.repository.notice else ()
+        return Report(tuple(files), self.reporting.sources, used, _advice(files), (*internal, *self.guard.bugs), notices)
 
     def _cell(self, at: Location) -> str:
         """The cell of a notebook and its line at a place, as words; "" if there is none."""

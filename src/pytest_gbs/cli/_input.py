@@ -10,9 +10,9 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
-from pytest_gbs.cli._output import slashed
-from pytest_gbs.files.root import is_root
-from pytest_gbs.files.worktree import WorkTree, find_root
+from pytest_gbs.cli._output import complain, slashed
+from pytest_gbs.files.root import is_home, is_root
+from pytest_gbs.files.worktree import WorkTree, find_root, most_searched
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -43,10 +43,15 @@ class Job(NamedTuple):
     jobs: int = 1
 
     def check(self, *, keep_runs: bool = False, everything: bool = False) -> Report:
-        """The report on the targets, or on the whole tree."""
+        """The report on the targets, or on the whole tree; where not all around them was searched, that is said."""
+        report = self._check(() if everything else self.targets, keep_runs)
+        for line in report.notices:
+            complain(line)
+        return report
+
+    def _check(self, targets: tuple[str, ...], keep_runs: bool) -> Report:
         from pytest_gbs.api import check
 
-        targets = () if everything else self.targets
         if not sys.stderr.isatty():
             return check(self.tree, targets, self.settings, self.given, keep_runs=keep_runs, jobs=self.jobs)
         from pytest_gbs.cli._progress import Watched
@@ -97,7 +102,7 @@ def job(arguments: argparse.Namespace) -> Job:
     targets = tuple(_target(path, root) for path in paths or [folder])
     launch_files = tuple(_relative(path, root) for path in launches)
     named = frozenset((*targets, *launch_files))
-    tree: Tree = WorkTree(root, settings.max_file_size, settings.exclude, named)
+    tree: Tree = WorkTree(root, settings.max_file_size, settings.exclude, named, None if "" in targets else most_searched(root))
     if STDIN in arguments.paths:
         from pytest_gbs.files.overlay import OverlayTree
 
@@ -176,11 +181,11 @@ def _root(paths: list[str], folder: str) -> str:
 
 
 def _root_of(path: str, folder: str) -> str:
-    """The root of one path. Files around it count as evidence, as far up as the current folder if nothing marks a root."""
+    """The root of one path. Files around it count as evidence, as far up as the current folder if nothing marks a root; no home is one."""
     start = path if os.path.isdir(path) else os.path.dirname(path)
     root = find_root(start)
     inside = start.startswith(folder.rstrip(os.sep) + os.sep)
-    return find_root(folder) if root == start and inside and not is_root(root) else root
+    return find_root(folder) if root == start and inside and not is_root(root) and not is_home(folder) else root
 
 
 def _settings(arguments: argparse.Namespace, root: str) -> Settings:

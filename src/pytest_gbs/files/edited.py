@@ -39,8 +39,7 @@ class EditedTree:
         if self._listing is None:
             if self._disk is None:
                 self._disk = self.base.listing() if self.base is not None else Listing(())
-            paths, unlisted = self._disk
-            self._listing = Listing(tuple(sorted({*paths, *self._unsaved})), unlisted)
+            self._listing = self._disk._replace(paths=tuple(sorted({*self._disk.paths, *self._unsaved})))
         return self._listing
 
     def read(self, path: str) -> Source | Unreadable:

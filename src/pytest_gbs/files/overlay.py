@@ -22,8 +22,8 @@ class OverlayTree(NamedTuple):
 
     def listing(self) -> Listing:
         """The paths of all files of both, and the folders of the base that can't be listed."""
-        paths, unlisted = listing(self.base)
-        return Listing(tuple(sorted({*paths, *self.files})), unlisted)
+        found = listing(self.base)
+        return found._replace(paths=tuple(sorted({*found.paths, *self.files})))
 
     def read(self, path: str) -> Source | Unreadable:
         """The text given for `path`, or else what the base has to say."""

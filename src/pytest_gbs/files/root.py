@@ -1,7 +1,7 @@
 """Which folder a check is about: the nearest one upwards that holds settings or a git repository."""
 
 # Paths are plain text here: `import pathlib` alone takes 4 ms, and joining paths with it more than opening them.
-# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH120
+# ruff: noqa: PTH100, PTH111, PTH112, PTH113, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.files.regular import read_bytes
-from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.model.limits import MOST_SETTINGS_BYTES, MOST_UNMARKED
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -46,6 +46,22 @@ def is_root(folder: str) -> bool:
         return True
     data = read_bytes(os.path.join(folder, "pyproject.toml"), MOST_SETTINGS_BYTES)
     return isinstance(data, bytes) and has_settings(data)
+
+
+def is_home(folder: str) -> bool:
+    """Whether `folder` is the user's home or one above it, as the root of all files is."""
+    home = os.path.join(os.path.expanduser("~"), "")
+    return home.startswith(os.path.join(folder, ""))
+
+
+def most_searched(root: str) -> int | None:
+    """How many files and folders of `root` are looked at for what may launch a file that was named: None if all are.
+
+    Nobody means all of a home, or of a folder that nothing marks and that is large, when they name one file in it.
+    """
+    if is_root(root):
+        return MOST_UNMARKED if is_home(root) else None
+    return 0 if is_home(root) else MOST_UNMARKED
 
 
 def has_settings(pyproject: bytes) -> bool:

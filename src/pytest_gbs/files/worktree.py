@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.files.decode import decode
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import NOT_THERE, OUTSIDE, may_hold, read_bytes, reason, too_large
-from pytest_gbs.files.root import StrPath, find_root
-from pytest_gbs.model.limits import MOST_FILE_BYTES, MOST_IGNORE_BYTES
+from pytest_gbs.files.root import StrPath, find_root, most_searched
+from pytest_gbs.model.limits import MOST_FILE_BYTES, MOST_IGNORE_BYTES, MOST_UNMARKED
 from pytest_gbs.model.location import Source, Unreadable, upwards
 from pytest_gbs.model.record import NamedTuple
 
@@ -41,10 +41,11 @@ def is_hidden(path: str) -> bool:
 
 
 class Listing(NamedTuple):
-    """The paths of all files of a tree, sorted, and its folders that can't be listed, each with the reason."""
+    """The paths of all files of a tree, sorted, its folders that can't be listed, each with the reason, and why others were not, if so."""
 
     paths: tuple[str, ...]
     unlisted: tuple[tuple[str, str], ...] = ()
+    notice: str = ""
 
 
 def listing(tree: Tree) -> Listing:
@@ -58,13 +59,15 @@ class WorkTree(NamedTuple):
 
     A file larger than `max_file_size` bytes can't be read. `exclude` are globs of what is left out beside hidden and ignored files.
     `named` are paths, relative to the root, that a user asked for: only they may lead out of the root, by `..` or a link, and they are
-    listed although they are ignored.
+    listed although they are ignored. `most` is None, or how many files and folders are looked at for what is around those: where there
+    are more, only files near them are listed.
     """
 
     root: StrPath
     max_file_size: int = MOST_FILE_BYTES
     exclude: tuple[str, ...] = ()
     named: frozenset[str] = frozenset()
+    most: int | None = None
 
     def paths(self) -> tuple[str, ...]:
         """The paths of all files, with `/`, sorted; hidden, ignored, excluded and installed ones left out.
@@ -75,7 +78,22 @@ class WorkTree(NamedTuple):
         return self.listing().paths
 
     def listing(self) -> Listing:
-        """The paths of all files, as `paths` does, and the folders among them that can't be listed."""
+        """The paths of all files, as `paths` does, and the folders among them that can't be listed.
+
+        Where they are too many, the folders that hold what was named are listed whole, or where these are too large too, without the
+        folders in them.
+        """
+        folders = tuple(path if path.endswith("/") else path[: path.rfind("/") + 1] for path in self.named)
+        given = tuple(path for path in self.named if path.endswith("/"))
+        found = self._list(("",), self.most)
+        if found is not None:
+            return found
+        found = (None if "" in folders else self._list(folders, MOST_UNMARKED)) or self._list(given, None)
+        assert found is not None, "a listing without an end was cut off"
+        return found._replace(notice=_searched_near(os.path.abspath(self.root), self.most))
+
+    def _list(self, inside: tuple[str, ...], most: int | None) -> Listing | None:
+        """The files of the folders `inside`, and those that lie on the way to what was named; None if there are more than `most`."""
         base = _with_slash(self.root)
         above, outer, repository = _ignored_from_above(base)
         tracked = cache(partial(_tracked_files, repository))
@@ -84,6 +102,7 @@ class WorkTree(NamedTuple):
         found: list[str] = []
         unlisted: list[tuple[str, str]] = []
         pending = [("", outer, False)]
+        seen = 0
         while pending:
             folder, ignored_by, is_ignored = pending.pop()
             entries = _entries(base + folder)
@@ -91,6 +110,9 @@ class WorkTree(NamedTuple):
                 if entries not in NOT_THERE:
                     unlisted.append((folder or "./", entries))
                 continue
+            seen += len(entries)
+            if most is not None and seen > most:
+                return None
             if folder and any(entry.name == "pyvenv.cfg" for entry in entries):
                 continue
             own = _own_ignore_file(entries, len(above) + len(folder))
@@ -107,10 +129,10 @@ class WorkTree(NamedTuple):
                 ignored = is_ignored or bool(ignored_by and _ignored(above + path, name, is_folder, ignored_by))
                 if ignored and not (path in wanted or tracked().has(above + path, folder=is_folder)):
                     continue
-                if is_folder:
-                    pending.append((path + "/", ignored_by, ignored and path not in named))
-                else:
+                if not is_folder:
                     found.append(path)
+                elif path in wanted or (path + "/").startswith(inside):
+                    pending.append((path + "/", ignored_by, ignored and path not in named))
         return Listing(tuple(sorted(found)), tuple(sorted(unlisted)))
 
     def read(self, path: str) -> Source | Unreadable:
@@ -140,6 +162,12 @@ class WorkTree(NamedTuple):
     def _excludes(self, path: str, folder: bool) -> bool:
         subject = path + "/" if folder else path
         return matches_any(subject, self.exclude)
+
+
+def _searched_near(root: str, most: int | None) -> str:
+    """What to say where only what is near the named files was searched, since `root` is too large."""
+    why = f"has more than {most:,} files and folders" if most else "is a home folder or above one"
+    return f"{root} {why}: launches were sought only near what was named; a gbs.toml, which may be empty, marks the top of a project"
 
 
 def _with_slash(root: StrPath) -> str:
@@ -248,4 +276,4 @@ def _leads_out(folder: str, path: str) -> str:
     return "" if real.startswith(inside) else OUTSIDE
 
 
-__all__ = ["Listing", "WorkTree", "find_root", "listing"]
+__all__ = ["Listing", "WorkTree", "find_root", "listing", "most_searched"]

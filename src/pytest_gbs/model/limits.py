@@ -99,6 +99,7 @@ LONGEST_WORDS: Final = 10_000  # characters of a text with abbreviations written
 MOST_WORD_CHARACTERS: Final = 5_000_000  # characters of all such texts of a description; more are a usage error
 
 # Launches
+MOST_UNMARKED: Final = 10_000  # files and folders of one that nothing marks; in a larger one launches are sought near what is named
 MOST_LAUNCHES: Final = 400  # launches of a script; UNREAD stands where the rest begins
 MOST_STARTED: Final = 200  # scripts that a script starts, and those that they start; UNREAD stands where the rest begins
 MOST_NAMES_COMPARED: Final = 5_000_000  # names of files that those missing are compared with, in the whole check; more are not looked for

@@ -98,7 +98,8 @@ class Report(NamedTuple):
 
     `sources` holds the text of each file that a finding or an undetermined claim points into (of each recipe, where runs are
     kept). `advice` names the one setting that would decide what is undetermined, or "". `internal` are
-    bugs of ours that were met on the way: the exit code is then 2. `notices` say what settings and baseline name in vain.
+    bugs of ours that were met on the way: the exit code is then 2. `notices` say what settings and baseline name in vain, and that
+    not all of a large folder was searched.
     """
 
     files: tuple[FileReport, ...]

@@ -80,10 +80,11 @@ class CheckedTree(NamedTuple):
 
     def _check(self, targets: Sequence[str], *, keep_runs: bool) -> Report:
         from pytest_gbs.api import check_worktree
-        from pytest_gbs.files.worktree import WorkTree
+        from pytest_gbs.files.worktree import WorkTree, most_searched
 
         named = frozenset(target for target in targets if target and not target.endswith("/"))
-        tree = WorkTree(self.root, self.settings.max_file_size, self.settings.exclude, named)
+        most = most_searched(os.fspath(self.root)) if len(named) == len(targets) else None
+        tree = WorkTree(self.root, self.settings.max_file_size, self.settings.exclude, named, most)
         given, since = self.options.given, self.options.changed_since
         if since is None or keep_runs:
             return check_worktree(tree, targets, self.settings, given, keep_runs=keep_runs)
