@@ -349,7 +349,10 @@ class Repository:
 
     def _parse(self, source: Source) -> tuple[Document | Unreadable, ...]:
         """The documents of `source`, with what they take from other files of the tree."""
-        return read(self._noted(source), self.tree.read, self._in_folder)
+        return read(self._noted(source), self._imported, self._in_folder)
+
+    def _imported(self, path: str) -> Source | Unreadable:
+        return self.document_cache.listed(path)
 
     def _in_folder(self, folder: str) -> list[str]:
         """The paths of the files in a folder, without those in folders below it."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from collections.abc import Callable, Hashable
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_gbs.composition._errors import CompositionError
 from pytest_gbs.composition._from_document import from_document
 from pytest_gbs.composition._nodes import Branch, Budget, Node, copy
 from pytest_gbs.composition.composed import ProblemKind
+from pytest_gbs.files.regular import MISSING
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.tree import Tree
 
+Found = TypeVar("Found")
 Reader: TypeAlias = Callable[[Source], tuple[Document | Unreadable, ...]]
 
 # A repository's configurations; beyond that, files are read again.
@@ -32,6 +34,7 @@ class DocumentCache:
         self._sources: dict[str, Source | Unreadable] = {}
         self._documents: dict[str, tuple[Source, tuple[Document | Unreadable, ...]]] = {}
         self._nodes: dict[tuple[int, str], tuple[Document, Node | None]] = {}
+        self._once: dict[Hashable, Any] = {}
 
     def paths(self) -> tuple[str, ...]:
         """The paths of all files."""
@@ -63,6 +66,20 @@ class DocumentCache:
             found = self._tree.read(path)
             if len(self._sources) < self._most:
                 self._sources[path] = found
+        return found
+
+    def listed(self, path: str) -> Source | Unreadable:
+        """The text of the file at `path`, as `read` does, if the tree lists it: a program imports much that is in no repository."""
+        return self.read(path) if self.has_file(path) else Unreadable(path, MISSING)
+
+    def once(self, name: Hashable, find: Callable[[], Found]) -> Found:
+        """What `find` gives, which is found out once where texts are kept."""
+        if name in self._once:
+            found: Found = self._once[name]
+            return found
+        found = find()
+        if len(self._once) < self._most:
+            self._once[name] = found
         return found
 
     def nodes(self, source: Source, budget: Budget, loader: str) -> Node:

@@ -66,7 +66,7 @@ class CommandLineAlone:
     def _started(self, found: FoundLaunch, source: Source, world: int | None) -> ResolvedLaunch | None:
         """The one trainer that a program sets up when `world` processes of it run."""
         line = command_line(found.start.program[1:], world, found.environment)
-        recipes = ((each, self._recognise(each.document, NO_PROGRAM)) for each in read_started(source, line, self._tree.read))
+        recipes = ((each, self._recognise(each.document, NO_PROGRAM)) for each in read_started(source, line, self._tree.listed))
         known = [(each, table) for each, table in recipes if table is not None]
         if len(known) != 1:
             return None
@@ -78,7 +78,7 @@ class CommandLineAlone:
         """What a launch runs whose command line is all there is, if its program is known to be a framework's."""
         if found.missing or lacks_configuration(found, self._tree):
             return None
-        path, programs = found.launch.at.source, tuple(programs_of(found, self._tree.read))
+        path, programs = found.launch.at.source, tuple(programs_of(found, self._tree.listed))
         for style in _STYLES:
             words = list(_with_paths(settings(found.start.program[1:], style), found))
             composed = with_settings(None, path, words, style, Loader.PYYAML) if words else None

@@ -443,10 +443,11 @@ def _cut_off(command: Command, script: Script, at: Location) -> Iterator[Stop]:
     for word in command.words:
         name, equals, _ = word.starts_with.partition("=")
         option = name if equals else before
-        if not option or any(part in option or part in option.replace("-", "_") for part in (*_NAMES_RECIPES, *MATTERING)):
-            if TOO_LONG in word.unknowns:
+        lost = [each for each in word.unknowns if each == TOO_LONG or each in loops]
+        if lost and (not option or any(part in option or part in option.replace("-", "_") for part in (*_NAMES_RECIPES, *MATTERING))):
+            if TOO_LONG in lost:
                 yield Stop(f"a word of more than {LONGEST_VALUE:,} characters", at)
-            turns = [name for name in word.unknowns if name in loops]
+            turns = [each for each in lost if each in loops]
             if turns:
                 yield Stop(f"a loop of more than {MOST_TURNS} turns", loops[turns[0]])
         before = name if name.startswith("-") and not equals else ""

@@ -42,7 +42,7 @@ class LaunchResolver:
     def resolve(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What `found` trains; None if it trains nothing, or nothing that any table knows."""
         resolved = self._resolved(found)
-        if resolved is not None and trains_itself(found, resolved.framework, self._tree.read):
+        if resolved is not None and trains_itself(found, resolved.framework, self._tree.listed):
             resolved = resolved._replace(framework=of_every_trainer(resolved.framework))
         if resolved is not None and opaque_word(found.start.program[1:]) is not None:
             resolved = resolved._replace(framework=of_a_part(resolved.framework))
@@ -124,12 +124,12 @@ class LaunchResolver:
         Those are keys that it requires, if the program is not known to be one of them, since another may fill them in, and the
         configuration of DeepSpeed that a Trainer compares with its arguments, if the program starts the engine itself.
         """
-        if framework.companions and starts_engine(found, self._tree.read):
+        if framework.companions and starts_engine(found, self._tree.listed):
             framework = framework._replace(companions=())
         how = framework.recognition
         if not framework.requirements or not (how.programs or how.uses):
             return framework
-        own = not any(program.is_of(how.programs, how.uses) for program, _ in programs_of(found, self._tree.read))
+        own = not any(program.is_of(how.programs, how.uses) for program, _ in programs_of(found, self._tree.listed))
         return framework._replace(requirements=()) if own else framework
 
     def _reading(self, found: FoundLaunch, word: Word) -> FoundLaunch:

@@ -27,7 +27,8 @@ def with_fed_gpus(found: FoundLaunch, document: Document, framework: Framework, 
         return found
     keys = {str(part) for key in document.keyed for part in key}
     as_stated = feeds.unless.isdisjoint(keys) and all(holds(each, document, framework.loader) for each in feeds.when)
-    if not as_stated or not _feeds_all(found.program, feeds, tree):
+    program = found.program
+    if not as_stated or not tree.once((program, feeds), lambda: _feeds_all(program, feeds, tree)):
         return found
     world = visible._replace(name=Name.WORLD_SIZE, note=Note("DataParallel: one process feeds all", Noted.FED))
     sizes = (world, *(size for size in found.start.sizes if size.name != Name.WORLD_SIZE))
@@ -49,7 +50,7 @@ def _feeds_all(program: str, feeds: FeedsGpus, tree: DocumentCache) -> bool:
 def _files(path: str, tree: DocumentCache) -> Iterator[tuple[Source, PythonFile]]:
     """Yield the Python file at `path` and all that it imports from the tree, directly or not."""
     pending, known = [path], {path}
-    installed = _by_name(tree.paths())
+    installed = tree.once("programs by name", lambda: _by_name(tree.paths()))
     while pending:
         source = tree.read(pending.pop())
         file = read_imports(source) if isinstance(source, Source) else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
+from typing import Final
 
 from pytest_gbs.model.document import NOTEBOOK, Document
 from pytest_gbs.model.location import Location, Source, Unreadable
@@ -17,6 +19,8 @@ from pytest_gbs.readers.python.program import Program, cell_at, read_program
 from pytest_gbs.readers.python.results import Known
 from pytest_gbs.readers.python.schedules import schedules
 from pytest_gbs.readers.python.scopes import read_scopes
+
+_KEPT: Final = 64  # programs that the launches of a script start and that import one another; what is kept of each is small
 
 
 def read_python(source: Source, reads: Reads | None = None, lists: Lists | None = None) -> tuple[Document | Unreadable, ...]:
@@ -62,6 +66,7 @@ class OwnDefault(NamedTuple):
     empty: bool
 
 
+@lru_cache(_KEPT)
 def read_own_defaults(source: Source) -> dict[str, OwnDefault]:
     """The options of a program's own parser, each with its default."""
     program = _program(source)
@@ -72,6 +77,7 @@ def read_own_defaults(source: Source) -> dict[str, OwnDefault]:
     }
 
 
+@lru_cache(_KEPT)
 def read_spellings(source: Source) -> dict[str, str]:
     """The flags of a program's own parser, each with the name under which its value is kept: `b` for `batch_size`."""
     program = _program(source)
@@ -84,12 +90,14 @@ def read_tree(source: Source) -> ast.Module | None:
     return None if program is None else program.tree
 
 
+@lru_cache(_KEPT)
 def read_parsed(source: Source) -> tuple[str, ...]:
     """The names, as imported, of the classes into which a Python file parses its command line with a parser of transformers or TRL."""
     program = _program(source)
     return () if program is None else tuple(parsed_classes(read_scopes(program.tree)))
 
 
+@lru_cache(_KEPT)
 def read_trainers(source: Source) -> tuple[str, ...]:
     """The names that a Python file looks up and that end in `Trainer`; those of modules (`trl.GRPOTrainer`) with dots."""
     program = _program(source) if "Trainer" in source.text else None
@@ -103,6 +111,7 @@ def _looked_up(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else ""
 
 
+@lru_cache(_KEPT)
 def read_engines(source: Source) -> tuple[frozenset[str], ...]:
     """The names of the arguments of each `deepspeed.initialize(...)` of a Python file; "" stands for `**` of what is not seen."""
     program = _program(source) if "deepspeed" in source.text and "initialize(" in source.text else None
@@ -110,6 +119,7 @@ def read_engines(source: Source) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(each.arg or "" for each in call.keywords) for call, _ in made)
 
 
+@lru_cache(_KEPT)
 def read_class(source: Source, name: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """What the class `name` of a Python file is made from, or imported as, and the fields to which it gives a value of its own."""
     program = _program(source)

@@ -63,7 +63,14 @@ class Classes(Objects):
 
     def _set_sizes(self, definition: ast.ClassDef) -> frozenset[str]:
         """The batch sizes that a class of this file takes, hands on or sets itself when one is made."""
-        methods = [method for each in self.ancestry(definition) for method in each.body if getattr(method, "name", "") in _MAKES]
+        methods = [
+            method
+            for each in self.ancestry(definition)
+            for method in each.body
+            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and method.name in _MAKES
+            and batch_name().search(self.program.written(method))
+        ]
         found: set[str] = set()
         for node in (node for method in methods for node in ast.walk(method)):
             if isinstance(node, (ast.arg, ast.keyword)):

@@ -75,6 +75,11 @@ class Program(NamedTuple):
         """Where `node` is, for people: "line 104", and in a notebook "cell 5"."""
         return f"cell {self.cell(node)}" if self.cells else f"line {getattr(node, 'lineno', 1)}"
 
+    def written(self, node: ast.stmt) -> str:
+        """The text of a statement."""
+        start = self.offset(node.lineno, node.col_offset)
+        return self.text[start : self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)]
+
     def span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
         """The offsets in the file of the first character of `node` and of the one behind it."""
         start = self.offset(node.lineno, node.col_offset)
