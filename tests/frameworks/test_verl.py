@@ -213,6 +213,14 @@ def test_a_rollout_that_is_not_whole_has_one_step_more() -> None:
     assert value(sizes(rl(train=1024, mini=384, n=1)).stated[Name.STEPS_PER_ROLLOUT]) == 3
 
 
+# rLLM 9beb6e0f, cookbooks/math/train_verl.sh: one step with all 32 prompts x 8, though a mini batch of 64 is asked for.
+@pytest.mark.parametrize(("train", "mini", "expected"), [(32, 64, [256, 1]), (64, 64, [512, 1]), (128, 32, [256, 4])])
+def test_rllm_makes_a_smaller_step_of_a_small_rollout(train: int, mini: int, expected: list[int]) -> None:
+    text = RL.format(train=train, mini=mini, n=8, micro="use_dynamic_bsz: true") + "rllm: {algorithm: {use_rllm: true}}\n"
+    found = sizes(text, world_size=8)
+    assert [found.value(name) for name in (Name.GLOBAL_BATCH_SIZE, Name.STEPS_PER_ROLLOUT)] == expected
+
+
 def test_a_rollout_holds_a_mini_batch_and_each_rank_a_completion() -> None:
     assert findings(outcomes("GBS207", rl(), world_size=8)) == []
     assert findings(outcomes("GBS207", rl(train=128, more=", use_dynamic_bsz: true"), world_size=8)) == []
