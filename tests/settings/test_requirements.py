@@ -152,7 +152,7 @@ def test_files_that_ask_for_versions_are_known_by_name(name: str) -> None:
     ids=str,
 )
 def test_hostile_text_is_read_quickly(text: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     for name in ("requirements.txt", "pyproject.toml", "uv.lock", "environment.yml", "Dockerfile"):
         list(read_pins(Source(name, text), "trl"))
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
