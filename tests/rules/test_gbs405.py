@@ -140,7 +140,7 @@ def test_an_option_in_optimizer_steps_needs_the_number_of_processes(tmp_path: Pa
     (message,) = _told(tmp_path, _program(_schedule(OPTION), PREPARE))
     assert message == (
         "args.max_train_steps counts optimizer steps, and accelerate steps the schedule once per process: "
-        "on N processes it ends after 1/N of the run"
+        "on N processes it ends N times earlier than on one"
     )
 
 

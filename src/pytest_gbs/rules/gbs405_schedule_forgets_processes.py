@@ -64,7 +64,7 @@ def _wrong(count: StepCount, when: str) -> Finding | None:
         return Finding(CODE, when + message, Severity.WARNING, count.at, "length", holds="leave out accelerator.num_processes")
     name = "it" if when else count.text
     counted = f"{name} counts optimizer steps" if count.counts == Counts.STEPS else f"len({count.text}) has the batches of one process"
-    message = f"{counted}, and accelerate steps the schedule once per process: on N processes it ends after 1/N of the run"
+    message = f"{counted}, and accelerate steps the schedule once per process: on N processes it ends N times earlier than on one"
     return Finding(CODE, when + message, Severity.WARNING, count.at, "length", holds=_MULTIPLY)
 
 
