@@ -21,7 +21,7 @@ SAID = "sets a batch size, framework unknown: "
         pytest.param("conf/eval/run.yaml", OWN, id="it evaluates"),
         pytest.param("run.yaml", "eval:\n  micro_batch_size: 8\noptimizer: adamw\n", id="a batch of an evaluation"),
         pytest.param("run.yaml", "train_batch_size: 8\n", id="nothing that trains"),
-        pytest.param("run.yaml", "batch_size: 8\nlr: 0.1\n", id="any batch"),
+        pytest.param("run.yaml", "batch_size: 8\nworkers: 4\n", id="any batch"),
         pytest.param("run.yaml", "train_batch_size: auto\nlr: 0.1\n", id="no number"),
         pytest.param("run.yaml", "train_batch_size: 0\nlr: 0.1\n", id="no sample"),
         pytest.param("run.yaml", "train_batch_size: {value: 8}\nlr: {value: 0.1}\n", id="what a tracker wrote"),
@@ -41,6 +41,7 @@ def test_look_alikes_are_not_listed(repo: Path, gbs: Gbs, path: str, text: str) 
         pytest.param("run.yaml", OWN, "train.train_batch_size 8, line 2", id="nested"),
         pytest.param("run.toml", "lr = 0.1\n\n[run]\nglobal_batch_size = 1024\n", "run.global_batch_size 1,024, line 4", id="TOML"),
         pytest.param("run.json", '{"optimizer": "adamw",\n "micro_batch_size": 2}', "micro_batch_size 2, line 2", id="JSON"),
+        pytest.param("run.yaml", "train:\n  batch_size: 8\n  lr: 0.1\n", "train.batch_size 8, line 2", id="a batch of what trains"),
         pytest.param("run.yaml", f"a: 1\n---\n{OWN}", "train.train_batch_size 8, line 4", id="a later document"),
     ],
 )
@@ -49,6 +50,15 @@ def test_it_is_listed_with_its_key(repo: Path, gbs: Gbs, path: str, text: str, e
     assert f"{path}  {SAID}{expected}\n" in gbs("check", "-v").out.replace(" (document 2)", "")
     assert SAID not in gbs("check").out
     assert SAID not in gbs("check", "-v", "--format", "json").out
+
+
+def test_a_folder_without_recipes_tells_of_it(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"notes/a.yaml": "lr: high\n", "runs/b.yaml": OWN})
+    start = f"{SAID}train.train_batch_size 8, line 2; gbs init prints a table to start from (docs/own-framework.md)\n"
+    said = gbs("check")
+    assert (said.code, said.err) == (3, f"gbs: no recipe in 2 files below ., but runs/b.yaml {start}")
+    assert gbs("check", "runs/b.yaml").err == f"gbs: runs/b.yaml {start}"
+    assert SAID not in gbs("check", "notes").err
 
 
 def test_init_offers_a_table_that_works(repo: Path, gbs: Gbs) -> None:
@@ -60,6 +70,14 @@ def test_init_offers_a_table_that_works(repo: Path, gbs: Gbs) -> None:
     write(repo, {"gbs.toml": table})
     assert "8 x accumulation x GPUs" in gbs("show", "run.yaml").out
     assert SAID not in gbs("init", "--ci", "none").out
+
+
+def test_the_table_holds_the_accumulation(repo: Path, gbs: Gbs) -> None:
+    """2 x 4 x 4 GPUs are 32, not 64."""
+    write(repo, {"run.yaml": "# effective batch size: 64 (4 GPUs)\ntrain:\n  batch_size: 2\n  grad_accum: 4\n  lr: 0.1\n"})
+    said = gbs("init", "--ci", "none").out
+    write(repo, {"gbs.toml": "".join(f"{line.strip()}\n" for line in said.splitlines() if line.startswith("      "))})
+    assert "comment says 64, but the settings give 32" in gbs("check").out
 
 
 @pytest.mark.parametrize("flag", ["--dry-run", "--diff"])

@@ -20,8 +20,15 @@ _BATCHES: Final = words(
     """
     per_device_train_batch_size per_device_batch_size per_gpu_train_batch_size train_batch_size_per_gpu batch_size_per_gpu
     batch_size_per_device batch_size_per_rank micro_batch_size micro_batch_size_per_gpu train_micro_batch_size_per_gpu
-    micro_train_batch_size device_train_microbatch_size device_batch_size local_batch_size mini_batch_size train_batch_size
+    micro_train_batch_size device_train_microbatch_size device_batch_size local_batch_size mini_batch_size train_batch_size batch_size
     global_batch_size global_train_batch_size total_batch_size effective_batch_size
+    """
+)
+# Keys that set how many micro batches make an optimizer step.
+_ACCUMULATIONS: Final = words(
+    """
+    gradient_accumulation_steps gradient_accumulation gradient_accumulation_step grad_accumulation_steps grad_accum_steps grad_accum
+    accumulate_grad_batches accumulation_steps accum_steps accum_iter
     """
 )
 # A file that trains has one of these keys too.
@@ -41,12 +48,13 @@ _OTHERWISE: Final = words(
 
 
 class UnknownTrainer(NamedTuple):
-    """A file that sets a batch size: its path, the key with its number, and its line, from 1."""
+    """A file that sets a batch size: its path, the key with its number, its line, from 1, and the key of its accumulation."""
 
     path: str
     key: KeyPath
     number: int
     line: int
+    accumulation: KeyPath | None = None
 
     @property
     def words(self) -> str:
@@ -95,5 +103,10 @@ def _batch(document: Document) -> UnknownTrainer | None:
     for key, (_, node) in document.keyed.items():
         number = whole_number(node.text, MOST_DIGITS) if key[-1] in _BATCHES and isinstance(node, Scalar) and node.plain else None
         if number and _OTHERWISE.isdisjoint(map(str, key)):
-            return UnknownTrainer(document.source.path, key, number, document.source.text.count("\n", 0, node.start) + 1)
+            line = document.source.text.count("\n", 0, node.start) + 1
+            return UnknownTrainer(document.source.path, key, number, line, _accumulation(document))
     return None
+
+
+def _accumulation(document: Document) -> KeyPath | None:
+    return next((key for key in document.keyed if key[-1] in _ACCUMULATIONS), None)

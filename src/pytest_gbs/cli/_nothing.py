@@ -12,6 +12,7 @@ from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.report import Report, Role
 
 _BESIDE: Final = ((Role.LAUNCHER, "launcher file"), (Role.COMPANION, "engine settings file"))
+_OWN: Final = "gbs init prints a table to start from (docs/own-framework.md)"
 
 
 def exit_code(report: Report, asked: Job) -> int:
@@ -23,11 +24,15 @@ def exit_code(report: Report, asked: Job) -> int:
 
 
 def _nothing_found(report: Report, asked: Job) -> str:
-    """One line: how many files were looked at, and how many frameworks' recipes would have been seen."""
+    """One line: how many files were looked at, and what is there instead of a recipe of a framework that gbs knows."""
+    from pytest_gbs.checking.unknown_trainers import unknown_trainers
     from pytest_gbs.frameworks import titles
 
+    unknown = next(unknown_trainers(report, asked.tree), None)
     if asked.names_file and len(asked.targets) == 1:
         (target,) = asked.targets
+        if unknown:
+            return f"{target} {unknown.words}; {_OWN}"
         what = "is not a recipe or launcher file" if target.endswith(CONFIGURATIONS) else "holds no launch"
         return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
     where = " and ".join(target or "." for target in asked.targets)
@@ -35,5 +40,7 @@ def _nothing_found(report: Report, asked: Job) -> str:
     beside = [count(number, noun) for role, noun in _BESIDE if (number := files(report, role))]
     if beside:
         return f"{start}: {listing(beside, last='and')}, but no recipe and no script that starts a training with them"
+    if unknown:
+        return f"{start}, but {unknown.path} {unknown.words}; {_OWN}"
     known = len({title.split(" (")[0] for title in titles()})
     return f"{start}: none belongs to the {known} frameworks that gbs knows (gbs frameworks)"

@@ -28,6 +28,8 @@ from pytest_gbs.model.outcome import Severity
 if TYPE_CHECKING:
     import argparse
 
+    from pytest_gbs.model.location import KeyPath
+
 _LOCK: Final = "gbs.lock"
 _BASELINE: Final = "gbs-baseline.json"
 _QUESTION: Final = "write gbs.lock, so that a changed batch size fails from now on?"
@@ -105,14 +107,21 @@ def _own_framework(root: Path) -> Iterator[str]:
         return
     first = found[0]
     others = f" (and {count(len(found) - 1, 'other file')})" if found[1:] else ""
-    path = ".".join(str(part).replace(".", "\\.") for part in first.key)
-    key = '"{}"'.format(path.replace("\\", "\\\\").replace('"', '\\"'))
     whole = any(word in str(first.key[-1]) for word in ("global", "total", "effective"))
     size = '"global_batch_size"' if whole else '"micro_batch_size"  # or "global_batch_size", if it is of all GPUs'
     yield f"next: {escape(first.path)} {escape(first.words)}{others}; describe it in gbs.toml (docs/own-framework.md), to begin with:"
     yield "      [frameworks.mine]"
-    yield f"      recognise.all-of = [{escape(key)}]"
-    yield f"      keys.{escape(key)} = {size}"
+    keys = {_written(first.key): size}
+    if first.accumulation is not None:
+        keys[_written(first.accumulation)] = '"gradient_accumulation_steps"'
+    yield f"      recognise.all-of = [{', '.join(keys)}]"
+    yield from (f"      keys.{key} = {size}" for key, size in keys.items())
+
+
+def _written(key: KeyPath) -> str:
+    """`key` as a description of a framework names it, in the quotes of TOML, safe to print."""
+    path = ".".join(str(part).replace(".", "\\.") for part in key)
+    return escape('"{}"'.format(path.replace("\\", "\\\\").replace('"', '\\"')))
 
 
 def _is_folder(path: Path) -> bool:
