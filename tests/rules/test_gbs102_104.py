@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs import Settings
 from tests.rules.claimed import checked, recipe
 
 
@@ -34,6 +35,12 @@ from tests.rules.claimed import checked, recipe
 )
 def test_it_is_silent(tmp_path: Path, text: str) -> None:
     assert checked(tmp_path, text).codes == []
+
+
+def test_a_true_sum_verifies_by_itself(tmp_path: Path) -> None:
+    alone = Settings(select=("GBS102",))
+    assert checked(tmp_path, recipe(4, 2, trailing="effective batch size: 8 GPUs x 4 x 2 = 64"), settings=alone).verdict == "verified"
+    assert checked(tmp_path, recipe(4, 2, trailing="effective batch size: 64"), settings=alone).verdict == "unclaimed", "no sum"
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
         ("make sure that micro x accumulation x number of GPUs = 64", {}),
         ("micro * accumulation * world_size = 64", {}),
         ("4 * num_gpus = 64", {}),
+        ("2 device batch size x 4 accumulation", {}),
         ("number of used GPUs, GPUs = 64", {WORLD: 64}),
         ("num_gpus = 8, 16, 32", {}),
         ("num_gpus = 8 nodes", {NODES: 8}),

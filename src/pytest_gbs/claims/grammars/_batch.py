@@ -120,7 +120,17 @@ def is_bare(tokens: Sequence[WordToken], i: int) -> bool:
     token = tokens[i]
     if token.kind == SIGN:
         return token.text in _ENDS and not (token.text in (",", "-", "/") and is_list(tokens, i - 1))
-    return token.kind != NUMBER and token.text not in _UNCOUNTED and not per_device(tokens, i)
+    return token.kind != NUMBER and token.text not in _UNCOUNTED and not per_device(tokens, i) and not _is_factor(tokens, i)
+
+
+def _is_factor(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether the words from token `i` on call the number before them a batch that is multiplied: `2 train batch size x 4 GPUs`."""
+    for j in range(i, min(i + _PHRASE, len(tokens) - 1)):
+        if tokens[j].text in _BATCH:
+            return text_at(tokens, j + 1 + (text_at(tokens, j + 1) == "size")) in ("x", "*")
+        if tokens[j].kind != WORD:
+            return False
+    return False
 
 
 def is_list(tokens: Sequence[WordToken], i: int) -> bool:

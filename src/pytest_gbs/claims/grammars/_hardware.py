@@ -206,6 +206,8 @@ def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]
     if devices is None or (is_chip(tokens[i].text) and text_at(tokens, i + 1) not in ("x", "*")):
         return []  # `4090 GPUs`, `3090 24GB GPU`: a model, no count
     stop = devices[0]
+    if count > 1 and text_at(tokens, stop - 1) == "device" and text_at(tokens, stop) == "batch":
+        return []  # `2 device batch size x 8 GPUs`
     if each := each_node(tokens, stop):
         return [StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop + each)] if count in GPUS_PER_NODE else []
     if text_at(tokens, stop) in NODES:
