@@ -52,6 +52,9 @@ def test_the_values_that_reach_a_claim(symbolic: Monomial, wanted: tuple[Interva
         pytest.param(monomial(30), monomial(4, W), False, id="never"),
         pytest.param(monomial(8, W), monomial(4, W), True, id="cancels"),
         pytest.param(monomial(8, W), monomial(3, P), None, id="two free sizes"),
+        pytest.param(monomial(8, W, P), monomial(4, W, P), True, id="two that cancel"),
+        pytest.param(monomial(8, W, P), monomial(6, W), Multiples(P, 3), id="one of two cancels: a multiple of 3"),
+        pytest.param(monomial(8, W), monomial(4, W, P), Multiples(P, 1, 2), id="one of two cancels: a divisor of 2"),
     ],
 )
 def test_where_a_division_leaves_no_remainder(dividend: Monomial, divisor: Monomial, answer: Multiples | bool | None) -> None:

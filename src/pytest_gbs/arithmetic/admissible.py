@@ -111,10 +111,7 @@ def whole(size: Monomial) -> Multiples | bool | None:
 def dividing(dividend: Monomial, divisor: Monomial) -> Multiples | bool | None:
     """For which values of the one free size `dividend` is a multiple of `divisor`.
 
-    True or False if nothing is free or it cancels; None if the question has no simple answer: two free sizes, fractions
-    of a free size.
+    True or False if nothing is free or it cancels; None if the question has no simple answer: two free sizes are left.
     """
-    if len({*dividend.free, *divisor.free}) > 1 or max(len(dividend.free), len(divisor.free)) > 1:
-        return None
     quotient = dividend.over(divisor)
     return whole(quotient) if quotient else None
