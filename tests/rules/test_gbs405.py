@@ -149,6 +149,14 @@ def test_the_accumulation_is_not_the_number_of_processes(tmp_path: Path) -> None
     assert message.startswith("if args.max_train_steps is given, it counts optimizer steps")
 
 
+def test_an_option_that_another_file_defines_may_be_missing(tmp_path: Path) -> None:
+    program = _program(FROM_EPOCHS, _schedule(OPTION), PREPARE).replace(
+        '    parser.add_argument("--max_train_steps", type=int, default=None)\n', ""
+    )
+    (message,) = _told(tmp_path, program)
+    assert message.startswith("if args.max_train_steps is given, it counts optimizer steps")
+
+
 def test_epochs_of_a_data_loader_that_is_not_prepared_are_not_multiplied(tmp_path: Path) -> None:
     (message,) = _told(tmp_path, _program(FROM_EPOCHS, _schedule(OPTION + N), PREPARE))
     assert message == (

@@ -38,6 +38,8 @@ _COUNTS: Final = frozenset((*COUNTED, "single"))
 _USED: Final = words("used available visible the your these")
 _EVERY: Final = words("all across over")
 _LABELS: Final = _NUMBER_OF | words("world gpus devices accelerators nodes machines nnodes")
+# One of these holds two GPUs, as programs count: `8x MI250X` may be 8 or 16 of them.
+_OF_TWO: Final = words("mi250 mi250x mi250s")
 
 
 class StatedHardware(NamedTuple):
@@ -68,7 +70,7 @@ def hardware(tokens: Sequence[WordToken]) -> tuple[StatedHardware, ...]:
         else:
             i += 1
             continue
-        found.extend(read)
+        found.extend(stated for stated in read if not any(token.text in _OF_TWO for token in tokens[stated.at : stated.stop]))
         i = max([i + 1, *(stated.stop for stated in read)])
     return tuple(_settled(tokens, found))
 

@@ -151,7 +151,7 @@ class _Reading:
         return self._counted(whole, node, scope, line) if whole is not None and not whole.options else None
 
     def _has_no_default(self, option: str) -> bool:
-        """Whether argparse has an option of that name and gives it no value by itself."""
+        """Whether argparse gives an option of that name no value by itself, as far as this file says: the parser may stand in another."""
         found = [
             call
             for call, _ in self.scopes.called.get("add_argument", ())
@@ -159,7 +159,7 @@ class _Reading:
             and any(isinstance(each, ast.Constant) and each.value == f"--{option}" for each in call.args)
         ]
         defaults = [each.value for call in found for each in call.keywords if each.arg == "default"]
-        return bool(found) and all(isinstance(each, ast.Constant) and each.value is None for each in defaults)
+        return all(isinstance(each, ast.Constant) and each.value is None for each in defaults)
 
     def _changes(self, option: ast.expr, line: int) -> list[tuple[ast.expr, Scope, Branch | None]]:
         """What the program itself sets an attribute to before `line`, and under which condition."""
