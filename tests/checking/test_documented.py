@@ -76,6 +76,13 @@ def test_a_link_to_a_file_of_the_repository_names_it(tmp_path: Path) -> None:
     assert codes(found) == ["GBS301"]
 
 
+@pytest.mark.parametrize(("named", "wanted"), [("run.sh", ["GBS301"]), ("scripts/run.sh", ["GBS301"]), ("other/run.sh", [])])
+def test_a_name_without_a_folder_is_that_of_the_one_file(tmp_path: Path, named: str, wanted: list[str]) -> None:
+    script = f"torchrun --nproc_per_node=4 train.py {FLAGS} --per_device_train_batch_size 4 --gradient_accumulation_steps 8\n"
+    readme = f"# Train\n\nThe global batch size is 64: `{named}`.\n"
+    assert codes(checked(tmp_path, {"README.md": readme, "train.py": TRAINER, "scripts/run.sh": script})) == wanted
+
+
 def scripts(folder: Path, readme: str) -> list[str]:
     """The codes of what is found where a README speaks of scripts that give 128, 64, and both."""
     one, other = (command(4, steps).partition("```bash\n")[2].partition("```")[0] for steps in (8, 4))

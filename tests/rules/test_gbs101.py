@@ -175,6 +175,12 @@ def test_tokens_per_step_are_held_against_packed_rows(tmp_path: Path) -> None:
     # 1 x 2 x 64 rows of 4096 tokens = 524,288
     packed = recipe(1, 2, "8 nodes of 8 GPUs, 0.5M tokens per step", more="packing: true")
     assert checked(tmp_path, packed).verdict == "verified"
+    for near in ("0.55M", "0.49M"):  # within one in twenty
+        rounded = recipe(1, 2, f"8 nodes of 8 GPUs, {near} tokens per step", more="packing: true")
+        assert checked(tmp_path, rounded).verdict == "verified"
+    for far in ("0.56M", "0.45M"):
+        rounded = recipe(1, 2, f"8 nodes of 8 GPUs, {far} tokens per step", more="packing: true")
+        assert checked(tmp_path, rounded).codes == ["GBS101"]
     wrong = recipe(1, 2, "8 nodes of 8 GPUs, 2M tokens per step", more="packing: true")
     assert checked(tmp_path, wrong).codes == ["GBS101"]
 

@@ -79,6 +79,12 @@ def test_a_sum_that_is_wrong_in_itself_is_the_one_finding(tmp_path: Path, text: 
             "accumulation 2, but gradient_accumulation_steps is 3",
             id="the one without a partner",
         ),
+        # 16 are the GPUs of both nodes, 4 the micro batch.
+        pytest.param(
+            recipe(4, 4, header="2 nodes of 8 GPUs", trailing="effective batch size: 16 x 4 x 2 = 128"),
+            "accumulation 2, but gradient_accumulation_steps is 4",
+            id="nodes and GPUs as one factor",
+        ),
     ],
 )
 def test_a_factor_that_changed_is_the_one_finding(tmp_path: Path, text: str, words: str) -> None:

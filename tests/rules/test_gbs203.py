@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pytest_gbs import Given
 from pytest_gbs.model.equation import Enforcement, Equation
 from pytest_gbs.model.framework import Exclusion, Row
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.quantity import Name, Origin
 from pytest_gbs.rules.gbs203_contradictory_batch import check
+from tests.rules.claimed import checked
 
 from .building import ASSUMED, TABLE, accumulation, micro, only, parsed, place, run, shown, size, world
 
@@ -41,6 +45,10 @@ def test_keys_that_exclude_each_other_are_an_error(text: str) -> None:
     assert [shown(document, related.at) for related in found.related] == [text[text.index(":") + 2]]
 
 
+DEEPSPEED = """{{
+  "train_batch_size": {train}, "train_micro_batch_size_per_gpu": {micro}, "gradient_accumulation_steps": {steps},
+  "zero_optimization": {{"stage": 2}}
+}}"""
 STATED = size(Name.GLOBAL_BATCH_SIZE, 128)
 
 
@@ -65,6 +73,16 @@ def test_a_stated_size_that_its_factors_do_not_give_is_an_error() -> None:
     assert found.details == ("256 = 4 micro x 4 accumulation x 16 data-parallel (16 GPUs)",)
     assert [(related.at, related.label) for related in found.related] == [(place(30), "micro"), (place(60), "accumulation")]
     assert found.assumptions == ASSUMED
+
+
+def test_one_factor_or_the_stated_size_may_change(tmp_path: Path) -> None:
+    text = DEEPSPEED.format(train=128, micro=4, steps=4)
+    (found,) = checked(tmp_path, text, name="ds.json", given=Given(world_size=16)).findings
+    assert [[(edit.expected, edit.replacement) for edit in fix.edits] for fix in found.fixes] == [
+        [("4", "2")],
+        [("4", "2")],
+        [("128", "256")],
+    ]
 
 
 def test_a_size_that_the_framework_corrects_is_a_warning() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +12,13 @@ from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.rule import Example
 from pytest_gbs.model.run import Run
 from pytest_gbs.rules import gbs401_kto_pairs_with_itself as pairs
 from pytest_gbs.rules import gbs402_evaluation_interval_corrected as interval
 from pytest_gbs.rules import gbs403_examples_are_no_whole_steps as examples
 from pytest_gbs.rules import gbs404_key_without_effect as effect
+from tools.examples import check_example
 
 from .building import only, parsed, shown
 
@@ -308,3 +311,16 @@ def test_steps_of_litgpt_that_count_are_silent(text: str) -> None:
 def test_pretraining_of_litgpt_counts_no_steps() -> None:
     (found,) = findings(effect.check, PRETRAINING + "  max_steps: 100\n")
     assert found.message == "train.max_steps is never read; litgpt pretrains for train.max_tokens"
+
+
+@pytest.mark.parametrize(
+    ("script", "label", "beside"),
+    [
+        pytest.param("{command} 100\n", "no effect", [], id="a number"),
+        pytest.param("STEPS=100\n{command} $STEPS\n", "sets it", ["its value"], id="a variable, which may be used elsewhere"),
+    ],
+)
+def test_what_has_no_effect_is_the_option(tmp_path: Path, script: str, label: str, beside: list[str]) -> None:
+    files = (("a.yaml", PRETRAINING), ("run.sh", script.format(command="litgpt pretrain --config a.yaml --train.max_steps")))
+    (found,) = check_example(Example(files), tmp_path).findings()
+    assert (found.code, found.label, [each.label for each in found.related]) == ("GBS404", label, beside)

@@ -203,7 +203,7 @@ def _in_the_comment(run: Run, declaration: Declaration, size: Quantity | None) -
     else:
         total = size.value if size is not None else declaration.value
     written = run.document.source.text[declaration.at.start : declaration.at.stop]
-    wrong = not declaration.admits(total) or (stated is not None and total != declaration.value)
+    wrong = not declaration.admits(total)
     if wrong and " " not in written.strip():
         changes[declaration.at] = total
         changes.update(dict.fromkeys(_said_again(run.document.source.text, declaration), total))

@@ -51,6 +51,7 @@ def test_reads_result_and_factors(text: str, result: int, factors: list[int]) ->
         ("batch size * accum * gpus = 2 * 4 * 8 = 64", 64, [(2, MICRO), (4, ACCUMULATION), (8, WORLD)]),
         ("effective batch = 2 batch size x 4 grad accum x 8 GPUs = 64", 64, [(2, MICRO), (4, ACCUMULATION), (8, WORLD)]),
         ("effective batch: 2 bs x 4 accum x 8 GPUs = 64", 64, [(2, MICRO), (4, ACCUMULATION), (8, WORLD)]),
+        ("4 x 2 x 8 GPUs = 64", 64, [(4, ""), (2, ""), (8, WORLD)]),
         ("1 (bs) * 2 (ga) * 64 (gpus) = 128", 128, [(1, MICRO), (2, ACCUMULATION), (64, WORLD)]),
         ("Global Batch Size = 16 * 8(GPUs) * 4(Accum) = 512", 512, [(16, ""), (8, WORLD), (4, ACCUMULATION)]),
         ("Global batch size = 128: per_device(2) x grad_accum(16) x gpus(4) = 128", 128, [(2, MICRO), (16, ACCUMULATION), (4, WORLD)]),
