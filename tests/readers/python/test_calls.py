@@ -217,6 +217,23 @@ def test_bytes_of_another_encoding_are_in_strings_and_comments() -> None:
 SPREAD = PARSER + "p.add_argument('--b', type=int, default=4)\ndef main({}):\n    TrainingArguments(per_device_train_batch_size=b)\n"
 
 
+FURTHER = "class S:\n    n: int = 4\ndef make(name, **more):\n    return S(**{'name': name, **more})\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("s = make('a', **options())\n", None, id="what is not known"),
+        pytest.param("s = make('a', n=f())\n", None, id="what a call gives"),
+        pytest.param("make('b', n=2)\ns = make('a')\n", None, id="calls that differ"),
+        pytest.param("s = make('a')\n", "4", id="none"),
+        pytest.param("s = make(name='a', n=8)\n", "8", id="one that the function hands on"),
+    ],
+)
+def test_further_keywords_of_a_function_are_those_of_its_call(text: str, expected: str | None) -> None:
+    assert micro(FURTHER + text + CALL + "s.n)\n") == expected
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -76,6 +76,28 @@ def test_a_name_that_the_cell_itself_binds_is_known(cells: list[str], expected: 
     assert value.text == expected.replace("n", "")
 
 
+UNBOUND = "SFTConfig(per_device_train_batch_size=4)"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pytest.param(["import os", f"from mine import *\n{UNBOUND}"], id="anything may be imported"),
+        pytest.param(["from trl import SFTTrainer", f"class SFTConfig:\n    pass\n{UNBOUND}"], id="a class of the notebook"),
+        pytest.param(["from .mine import SFTTrainer", UNBOUND], id="a module of the repository"),
+        pytest.param([UNBOUND], id="nothing is imported"),
+    ],
+)
+def test_a_name_that_a_cell_may_bind_is_of_no_library(cells: list[str]) -> None:
+    assert [each for each in read(Source("a.ipynb", notebook(*cells))) if isinstance(each, Document) and "trl." in each.called] == []
+
+
+@pytest.mark.parametrize("cell", ["from trl import SFTTrainer", "from trl import SFTConfig, SFTTrainer\nSFTTrainer(\n"])
+def test_a_name_that_no_cell_binds_is_of_what_is_imported(cell: str) -> None:
+    found = call(notebook("import trl", cell, UNBOUND))
+    assert (found.called, written(found, "per_device_train_batch_size")) == ("trl.SFTConfig", "4")
+
+
 def test_a_chat_template_in_a_notebook_is_no_template_of_it() -> None:
     text = notebook("print('{{ .System }}{{ if .Prompt }}')", "from trl import SFTConfig\nSFTConfig(per_device_train_batch_size=4)")
     assert written(call(text), "per_device_train_batch_size") == "4"

@@ -165,6 +165,8 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
         table = evaluator.keywords(call, scope)
         elsewhere = call in trained or not _TRAINER_SIZES.isdisjoint(table.entries) or _arguments().search(name) is not None
         names, fields, sets = evaluator.ancestor(func, scope, elsewhere=elsewhere)
+        if not names and evaluator.program.cells and "." not in name and scope.find(name) is None:
+            names = _unbound(name, scopes)
         evaluator.left -= len(fields)
         if fields and evaluator.left < 0:
             return
@@ -178,6 +180,12 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
             if call in own:
                 table.entries[_OF_DEVICE] = own[call]
             yield " ".join(names), call, table
+
+
+def _unbound(name: str, scopes: Scopes) -> tuple[str, ...]:
+    """What a name of a notebook may be that no cell binds, as one that its reader imported with the others does."""
+    packages = dict.fromkeys(each.partition(".")[0] for each in scopes.imported.values())
+    return tuple(f"{package}.{name}" for package in packages if package) if not scopes.stars else ()
 
 
 def _is_in_method(scope: Scope) -> bool:

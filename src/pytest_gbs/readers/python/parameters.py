@@ -65,6 +65,8 @@ class Parameters(Expressions):
         """What `call` gives for one parameter of a function, whose first `skipped` ones it does not give."""
         function = binding.parameter
         assert isinstance(binding.node, ast.arg) and function is not None
+        if binding.node is function.args.kwarg:
+            return self._further(call, where, function)
         named = next((each.value for each in call.keywords if each.arg == binding.node.arg), None)
         if named is not None:
             return self.value(named, where)
@@ -79,6 +81,12 @@ class Parameters(Expressions):
             if found is not None:
                 return found
         return self.value(binding.value, around) if binding.value is not None else self.lost(call)
+
+    def _further(self, call: ast.Call, where: Scope, function: Function) -> Table:
+        """The keywords of `call` that `**kwargs` of a function takes: those of which it has no parameter."""
+        own = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)}
+        table = self.keywords(call, where)
+        return table._replace(entries={name: entry for name, entry in table.entries.items() if name not in own})
 
     def arguments(self, function: ast.FunctionDef, call: ast.Call, scope: Scope) -> dict[ast.AST, Value]:
         """What `call` gives for the parameters of a function of another file, by parameter; all lost if it unpacks something."""

@@ -308,4 +308,4 @@ def _parameters(node: ast.AST) -> Iterator[tuple[str, Binding]]:
     for argument, default in zip((*plain, *arguments.kwonlyargs), defaults, strict=False):
         yield argument.arg, Binding(argument, default, parameter=function, branch=OPEN if function is None else None)
     for argument in filter(None, (arguments.vararg, arguments.kwarg)):
-        yield argument.arg, Binding(argument, None)
+        yield argument.arg, Binding(argument, None, parameter=function if argument is arguments.kwarg else None)
