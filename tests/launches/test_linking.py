@@ -303,4 +303,4 @@ def test_a_program_that_composes_the_keys_of_its_trainer_is_one_of_it(imports: s
 def test_a_program_with_the_trainer_of_a_library_may_compose_other_keys_to_evaluate(tmp_path: Path) -> None:
     program = _COMPOSES.format(imports="from trl import DPOConfig, DPOTrainer", body=_TRAINS)
     (run,) = launched(checked(tmp_path, {**_EVALUATES, "train.py": program}))
-    assert (run.framework.name, run.geometry.global_batch_size, run.geometry.value("world_size")) == ("trl", None, 4)
+    assert (run.framework.name, run.geometry.global_batch_size, run.geometry.value("world_size")) == ("trl", 128, 4)  # 8 x 4 x 4

@@ -215,3 +215,49 @@ def test_a_document_means_the_only_program_of_that_name_below_it(tmp_path: Path)
 )
 def test_another_program_is_not_meant(files: dict[str, str], tmp_path: Path) -> None:
     assert launched(checked(tmp_path, files)) == []
+
+
+HYDRA = """\
+import hydra
+from transformers import Trainer, TrainingArguments
+
+@hydra.main(version_base=None, config_path="conf", config_name="train")
+def main(cfg):
+    args = TrainingArguments(per_device_train_batch_size=cfg.sizes.micro, gradient_accumulation_steps=cfg.sizes.steps)
+    Trainer(args=args).train()
+
+main()
+"""
+CONF = {
+    "conf/train.yaml": "defaults:\n- sizes: small\n- _self_\nbase: 2\n",
+    "conf/other.yaml": "defaults:\n- train\n- override sizes: large\n",
+    "conf/lacks.yaml": "defaults:\n- train\n- far: away\n",
+    "conf/sizes/small.yaml": "micro: 4\nsteps: ${base}\n",
+    "conf/sizes/large.yaml": "micro: 16\nsteps: 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        pytest.param("sizes.micro=$MICRO", (None, None, 2), id="a variable"),
+        pytest.param("$(cat overrides)", (None, None, None), id="overrides that are not known"),
+        pytest.param("--config-name lacks", (None, None, None), id="a file that is not there"),
+        pytest.param("sizes.other=1", (None, None, None), id="a key that Hydra refuses"),
+        pytest.param("--config-name $NAME", (None, None, None), id="a configuration that is not known"),
+        pytest.param("", (32, 4, 2), id="the defaults"),  # 4 x 2 x 4
+        pytest.param("base=8", (128, 4, 8), id="an interpolation"),  # 4 x 8 x 4
+        pytest.param("sizes=large sizes.steps=2", (128, 16, 2), id="another option"),  # 16 x 2 x 4
+        pytest.param("--config-name=other", (64, 16, 1), id="another configuration"),  # 16 x 1 x 4
+    ],
+)
+def test_what_hydra_gives_a_program(words: str, expected: tuple[int | None, ...], tmp_path: Path) -> None:
+    runs = launched(checked(tmp_path, {**CONF, "train.py": HYDRA, "run.sh": f"{RUN}{words}\n"}))
+    names = ("global_batch_size", "micro_batch_size", "gradient_accumulation_steps")
+    assert [tuple(run.geometry.value(name) for name in names) for run in runs] == [expected]
+
+
+def test_a_hydra_program_is_a_recipe_as_its_configuration_has_it(tmp_path: Path) -> None:
+    report = checked(tmp_path, {**CONF, "train.py": HYDRA})
+    (run,) = (run for each in report.files for run in each.runs if each.path == "train.py")
+    assert [run.geometry.value(name) for name in ("micro_batch_size", "gradient_accumulation_steps")] == [4, 2]

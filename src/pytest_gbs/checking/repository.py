@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pytest_gbs.arithmetic.wording import agreement
 from pytest_gbs.claims.worlds import Nearby
@@ -23,7 +23,7 @@ from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import LauncherFile
-from pytest_gbs.model.location import Lines, Source, Unreadable
+from pytest_gbs.model.location import KeyPath, Lines, Location, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.quantity import PARALLEL, Name, Note, Origin, Quantity
@@ -349,7 +349,12 @@ class Repository:
 
     def _parse(self, source: Source) -> tuple[Document | Unreadable, ...]:
         """The documents of `source`, with what they take from other files of the tree."""
-        return read(self._noted(source), self._imported, self._in_folder)
+        return read(self._noted(source), self._imported, self._in_folder, self._given_by_hydra)
+
+    def _given_by_hydra(self, folder: str, name: str) -> tuple[dict[Any, Any], dict[KeyPath, Location]] | None:
+        from pytest_gbs.composition.hydra import compose, given_to_program
+
+        return given_to_program(compose(self.document_cache, folder, name))
 
     def _imported(self, path: str) -> Source | Unreadable:
         return self.document_cache.listed(path)

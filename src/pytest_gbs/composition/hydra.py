@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_gbs.composition._choices import HYDRA, Choices, PlacedOverride
 from pytest_gbs.composition._defaults import DefaultsTree, Part
@@ -19,7 +20,7 @@ from pytest_gbs.composition._to_document import to_document, without_values
 from pytest_gbs.composition._tokens import GrammarError, UnsupportedSyntax
 from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.composition.document_cache import DocumentCache
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import KeyPath, Location
 
 
 def compose(
@@ -62,6 +63,12 @@ def compose(
     if whole and problems:
         return without_values(path, problems, folder.sources)
     return to_document(root, path, problems, folder.sources, Interpolations(root, Budget(), resolvers, environment, variables))
+
+
+def given_to_program(composed: Composed, script: str = "") -> tuple[dict[Any, Any], dict[KeyPath, Location]] | None:
+    """What a program gets, with the places of what a command line in `script` gives; None if not all of it could be composed."""
+    given = {path: at for path, at in composed.places.items() if script and at.source == script}
+    return None if composed.problems or not composed.sources else (composed.data, given)
 
 
 def _parsed(

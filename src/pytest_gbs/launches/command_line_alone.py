@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from pytest_gbs.composition import DocumentCache, with_settings
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
-from pytest_gbs.launches.hydra_program import is_packaged, lacks_configuration
+from pytest_gbs.launches.hydra_program import given_by_hydra, is_packaged, lacks_configuration
 from pytest_gbs.launches.missing import HYDRA
 from pytest_gbs.launches.program_files import names_trainer, program_source, programs_of
 from pytest_gbs.launches.python_file import PythonFile
@@ -66,7 +67,8 @@ class CommandLineAlone:
     def _started(self, found: FoundLaunch, source: Source, world: int | None) -> ResolvedLaunch | None:
         """The one trainer that a program sets up when `world` processes of it run."""
         line = command_line(found.start.program[1:], world, found.environment)
-        recipes = ((each, self._recognise(each.document, NO_PROGRAM)) for each in read_started(source, line, self._tree.listed))
+        composes = partial(given_by_hydra, found, self._tree)
+        recipes = ((each, self._recognise(each.document, NO_PROGRAM)) for each in read_started(source, line, self._tree.listed, composes))
         known = [(each, table) for each, table in recipes if table is not None]
         if len(known) != 1:
             return None

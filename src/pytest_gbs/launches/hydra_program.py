@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from pytest_gbs.composition import DocumentCache, Resolvers, compose
 from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
+from pytest_gbs.composition.hydra import given_to_program
 from pytest_gbs.frameworks.reading import of_a_part
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.program_files import has_another_trainer, program_source
@@ -17,7 +18,7 @@ from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.location import Source, Unreadable, below
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM
 from pytest_gbs.readers.command_settings import OF_PROCESSES
@@ -29,6 +30,7 @@ _OF_NEMO: Final[Resolvers] = {"multiply": operator.mul, "sum": operator.add}
 # The start of a Hydra path that names a package.
 _PACKAGED: Final = "pkg://"
 _FLAGS: Final = {"--config-path": "config_path", "-cp": "config_path", "--config-name": "config_name", "-cn": "config_name"}
+_Given: TypeAlias = tuple[dict[Any, Any], dict[KeyPath, Location]]
 _hydra_main = lazy_pattern(r"@(?:hydra\.main|hydra_runner|main)\(([^)]{0,400})\)")
 _keyword = lazy_pattern(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
 _environment = lazy_pattern(r"\$\{oc\.env:\s*([A-Za-z_]\w{0,80})\s*(?:,\s*([0-9]{1,12})\s*)?[,}]")
@@ -70,6 +72,19 @@ def primary(found: FoundLaunch, tree: DocumentCache) -> tuple[str, str] | None:
         given[name] = value
     folder = below(source.path.rpartition("/")[0], given.get("config_path", "."))
     return (folder, given["config_name"].removesuffix(".yaml")) if folder is not None and "config_name" in given else None
+
+
+def given_by_hydra(found: FoundLaunch, tree: DocumentCache, folder: str, name: str) -> _Given | None:
+    """What the program of a launch gets as its configuration, `name` in `folder` if its command line names no other; None: unknown."""
+    flags = dict(_hydra_flags(found.start.program))
+    source = program_source(found, tree.read)
+    beside = source.path.rpartition("/")[0] if source is not None else ""
+    where = below(beside, flags["config_path"] or "") if "config_path" in flags else folder
+    chosen = flags.get("config_name", name)
+    if where is None or chosen is None or None in flags.values():
+        return None
+    composed = _composed(found, tree, (where, chosen.removesuffix(".yaml")), _Variables(found).known)
+    return given_to_program(composed, found.launch.at.source)
 
 
 def lacks_configuration(found: FoundLaunch, tree: DocumentCache) -> bool:

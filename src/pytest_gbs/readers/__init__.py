@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.decode import decode
 from pytest_gbs.model.document import PROGRAMS, Document
 from pytest_gbs.model.limits import MOST_LINES
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, is_helm, unreadable
+
+if TYPE_CHECKING:
+    from pytest_gbs.readers.python.modules import Composes
 
 __all__ = ["decode", "read"]
 
@@ -18,13 +21,16 @@ _DEEPSPEED: Final = ("zero_optimization", "train_micro_batch_size_per_gpu", "tra
 
 
 def read(
-    source: Source, reads: Callable[[str], Source | Unreadable] | None = None, lists: Callable[[str], Iterable[str]] | None = None
+    source: Source,
+    reads: Callable[[str], Source | Unreadable] | None = None,
+    lists: Callable[[str], Iterable[str]] | None = None,
+    composes: Composes | None = None,
 ) -> tuple[Document | Unreadable, ...]:
     """The documents of `source` in order, and last, where reading failed, why.
 
     The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is not JSON), `.toml` TOML, `.py` and `.ipynb`
-    a program, everything else YAML. `reads` gives other files of the repository, whose functions a program may import, and `lists` the
-    paths of those in a folder.
+    a program, everything else YAML. `reads` gives other files of the repository, whose functions a program may import, `lists` the
+    paths of those in a folder, and `composes` what Hydra gives a program.
     """
     if len(source.text) >= MOST_LINES and _lines(source.text) > MOST_LINES:
         return (unreadable(source, 0, f"more than {MOST_LINES:,} lines"),)
@@ -32,7 +38,7 @@ def read(
     if path.endswith(PROGRAMS):
         from pytest_gbs.readers.python import read_python
 
-        return read_python(source, reads, lists)
+        return read_python(source, reads, lists, composes)
     if is_helm(source.text):
         return (unreadable(source, 0, "a template of Helm")._replace(matters=False),)
     if path.endswith(".json"):

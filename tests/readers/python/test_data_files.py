@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pytest_gbs.model.document import Document, Scalar
-from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.readers import read
 from pytest_gbs.readers.scalar import COMPUTED
 
@@ -14,9 +16,6 @@ CALL = "TrainingArguments('out', per_device_train_batch_size={})\n"
 MAIN = "@hydra.main(version_base=None, config_path='conf', config_name='{}')\ndef main(cfg):\n    {}    " + CALL
 FILES = {
     "a/run.yaml": "train:\n  batch: 4\nlr: 1e-4\n",
-    "a/conf/run.yaml": "train: {batch: 4}\nsum: ${train.batch}\n",
-    "a/conf/parts.yaml": "defaults:\n- model: small\n- _self_\ntrain: {batch: 4}\n",
-    "a/conf/merged.yaml": "base: &base {batch: 2}\ntrain:\n  <<: *base\n  batch: 4\n",
     "a/run.json": '{"batch": 4}',
     "a/broken.yaml": "train: [\n",
     "a/list.yaml": "- batch: 4\n",
@@ -25,11 +24,18 @@ FILES = {
 }
 
 
+def composes(folder: str, name: str) -> tuple[dict[str, Any], dict[KeyPath, Location]] | None:
+    """What Hydra makes of the files, worked out by hand."""
+    assert folder == "a/conf"
+    whole = {"train": {"batch": 4}, "model": {"sizes": [4]}, "none": None, "open": "$BATCH", "lost": object(), "lr": 1e-4}
+    return (whole, {}) if name == "run" else None
+
+
 def told(text: str) -> str | None:
     def reads(path: str) -> Source | Unreadable:
         return Source(path, FILES[path]) if path in FILES else Unreadable(path, "no such file")
 
-    documents = (each for each in read(Source("a/train.py", HEAD + text), reads) if isinstance(each, Document))
+    documents = (each for each in read(Source("a/train.py", HEAD + text), reads, composes=composes) if isinstance(each, Document))
     (found,) = (each for each in documents if each.called == "transformers.TrainingArguments")
     value = found.get("per_device_train_batch_size")
     if value is None:
@@ -58,9 +64,10 @@ def told(text: str) -> str | None:
         ),
         pytest.param("c = OmegaConf.merge(OmegaConf.load('run.yaml'), OmegaConf.from_cli())\n" + CALL.format("c.train.batch"), id="merged"),
         pytest.param(MAIN.format("none", "", "cfg.train.batch"), id="no such configuration"),
-        pytest.param(MAIN.format("parts", "", "cfg.train.batch"), id="made up of several files"),
-        pytest.param(MAIN.format("merged", "", "cfg.train.batch"), id="a mapping that merges another"),
-        pytest.param(MAIN.format("run", "", "cfg.sum"), id="an interpolation"),
+        pytest.param(MAIN.format("run", "", "cfg.open"), id="what a variable gives"),
+        pytest.param(MAIN.format("run", "", "cfg.lost"), id="what can't be composed"),
+        pytest.param(MAIN.format("run", "", "cfg.train.other"), id="no such key"),
+        pytest.param(MAIN.replace("'conf'", "folder()").format("run", "", "cfg.train.batch"), id="a folder that is computed"),
         pytest.param(MAIN.format("run", "cfg.train.batch = f()\n", "cfg.train.batch"), id="set in the function"),
         pytest.param(MAIN.format("run", "cfg['train']['batch'] = f()\n", "cfg.train.batch"), id="set as an item"),
     ],
@@ -83,6 +90,7 @@ def test_what_may_be_otherwise_is_not_known(text: str) -> None:
             "c = OmegaConf.load('run.yaml')\ndef f(batch):\n    " + CALL.format("batch") + "f(**c.train)\n", id="spread attributes"
         ),
         pytest.param(MAIN.format("run", "", "cfg.train.batch"), id="Hydra"),
+        pytest.param(MAIN.format("run", "", "cfg.model.sizes[0]"), id="Hydra, of a list"),
         pytest.param(MAIN.format("run.yaml", "lr = cfg.lr\n", "cfg['train'].batch"), id="Hydra, with the ending"),
     ],
 )

@@ -14,7 +14,7 @@ from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
 from pytest_gbs.readers.python.defaults import own_defaults, spellings
 from pytest_gbs.readers.python.documents import Started, as_text, document_of_comments, engines, read_calls, read_documents, read_launched
-from pytest_gbs.readers.python.modules import Lists, Modules, Reads
+from pytest_gbs.readers.python.modules import Composes, Lists, Modules, Reads
 from pytest_gbs.readers.python.program import Program, cell_at, read_program
 from pytest_gbs.readers.python.results import Known
 from pytest_gbs.readers.python.schedules import schedules
@@ -23,22 +23,26 @@ from pytest_gbs.readers.python.scopes import read_scopes
 _KEPT: Final = 64  # programs that the launches of a script start and that import one another; what is kept of each is small
 
 
-def read_python(source: Source, reads: Reads | None = None, lists: Lists | None = None) -> tuple[Document | Unreadable, ...]:
+def read_python(
+    source: Source, reads: Reads | None = None, lists: Lists | None = None, composes: Composes | None = None
+) -> tuple[Document | Unreadable, ...]:
     """The documents of a Python file or a notebook, in the order of the text; why there are none where Python's parser refuses it.
 
-    `reads` gives other files of the repository, whose functions the program may import, and `lists` the paths of those in a folder.
+    `reads` gives other files of the repository, whose functions the program may import, `lists` the paths of those in a folder, and
+    `composes` what Hydra gives a program.
     """
     program = read_program(source)
-    return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program, Modules(reads, lists)))
+    return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program, Modules(reads, lists, composes)))
 
 
-def read_started(source: Source, line: CommandLine, reads: Reads | None) -> tuple[Started, ...]:
+def read_started(source: Source, line: CommandLine, reads: Reads | None, composes: Composes | None = None) -> tuple[Started, ...]:
     """The calls of a Python file that set a batch size, as they are when `line` starts it.
 
-    `reads` gives other files of the repository, which the program may import.
+    `reads` gives other files of the repository, which the program may import, and `composes` what Hydra gives it for `line`.
     """
     program = _program(source)
-    return () if program is None else tuple(read_launched(program, read_scopes(program.tree), line, Modules(reads)))
+    modules = Modules(reads, composes=composes)
+    return () if program is None else tuple(read_launched(program, read_scopes(program.tree), line, modules))
 
 
 def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT
-from pytest_gbs.model.location import Source, upwards
+from pytest_gbs.model.location import KeyPath, Location, Source, upwards
 from pytest_gbs.readers.json_reader import read_json
 from pytest_gbs.readers.python.modules import Reads
 from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
@@ -16,7 +16,6 @@ from pytest_gbs.readers.yaml_reader import read_yaml
 
 CONFIGURATION: Final = "omegaconf.DictConfig"
 """The name of what `Made` is of a configuration whose keys are attributes, too."""
-_DEFAULTS: Final = "defaults"  # the list of other files that Hydra composes with one
 _MERGES: Final = "<<"
 _PYYAML: Final = "pyyaml"
 _Span = tuple[int, int]
@@ -34,17 +33,29 @@ def loaded(name: str, folder: str, reads: Reads, span: _Span) -> Table | None:
     return _table(found[0], span) if len(found) == 1 else None
 
 
-def composed(path: str, reads: Reads, span: _Span) -> Made | None:
-    """The configuration at `path` as Hydra gives it to a program, if it is made up of no other files; all of it at `span`."""
-    source = reads(path)
-    table = _table(source, span) if isinstance(source, Source) else None
-    return None if table is None or _DEFAULTS in table.entries else configuration(table)
-
-
 def configuration(table: Table) -> Made:
     """`table` as something whose keys are attributes, and those of the mappings in it."""
     entries: dict[str, Entry] = {key: (place, _open(value)) for key, (place, value) in table.entries.items()}
     return Made(CONFIGURATION, table._replace(entries=entries), None, table.start, table.stop)
+
+
+def composed(data: dict[Any, Any], given: dict[KeyPath, Location], span: _Span) -> Made:
+    """The configuration that is `data`, of which a command line gives what has a place in `given`; all of it at `span`."""
+    table = _composed(data, (), given, span)
+    return configuration(table if isinstance(table, Table) else Table({}, *span, Lost(*span)))
+
+
+def _composed(data: object, path: KeyPath, given: dict[KeyPath, Location], span: _Span) -> Value:
+    if isinstance(data, (dict, list)) and len(path) >= DEEPEST_DOCUMENT:
+        return Lost(*span)
+    if isinstance(data, dict):
+        return Table({str(key): (span, _composed(each, (*path, str(key)), given, span)) for key, each in data.items()}, *span)
+    if isinstance(data, list):
+        return Items(tuple(_composed(each, (*path, number), given, span) for number, each in enumerate(data)), *span)
+    if isinstance(data, str) and "$" in data:
+        return Lost(*span, given.get(path), data if path in given else "")  # what stands for a word that is not known
+    known = data is None or isinstance(data, (bool, int, float, str))
+    return Known(data, *span, given.get(path)) if known else Lost(*span, given.get(path))  # type: ignore[arg-type]
 
 
 def _open(value: Value) -> Value:

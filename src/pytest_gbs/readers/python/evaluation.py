@@ -46,6 +46,7 @@ class Evaluation:
         self.ancestors: dict[ast.AST, list[ast.ClassDef]] = {}
         self.behind: dict[ast.ClassDef, Ancestor] = {}
         self.returned: dict[ast.AST, ast.expr | None] = {}
+        self.composed: dict[ast.AST, Made | None] = {}  # what Hydra gives functions
         self.bound: set[ast.AST] = set()  # the statements that are being looked at
 
     def value(self, node: ast.expr, scope: Scope) -> Value:

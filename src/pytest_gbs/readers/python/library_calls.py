@@ -48,7 +48,8 @@ class LibraryCalls(Options):
         """What a configuration that is loaded from a file has under `name`, unless the program may set that."""
         if self.may_set or name in self.scopes.attributes or name in self.items_set or ... in self.items_set:
             return self.lost(node)
-        return self._entry(base.arguments, name, node)
+        found, (start, stop) = self._entry(base.arguments, name, node), self.program.span(node)
+        return found._replace(start=start, stop=stop) if isinstance(found, (Known, Lost)) else found
 
     def _copied(self, node: ast.Call, scope: Scope) -> Value:
         """What a copy has: what the first argument is, with what `dataclasses.replace` gives anew."""
@@ -111,14 +112,19 @@ class LibraryCalls(Options):
         return Known(result, *self.program.span(node), at)
 
     def _hydra(self, binding: Binding, function: Function, node: ast.expr) -> Value | None:
-        """The configuration that `@hydra.main` gives a function, if no command line changes it; None if it gives none."""
+        """The configuration that `@hydra.main` gives a function; None if it gives none."""
         calls = [each for each in function.decorator_list if isinstance(each, ast.Call) and self.scopes.qualified(each.func) == _HYDRA]
         if not calls or function.args.args[:1] != [binding.node]:
             return None
-        given = self.keywords(calls[0], self.scopes.module)
+        if function not in self.composed:
+            self.composed[function] = self._composed(calls[0])
+        return self.composed[function] or self.lost(node)
+
+    def _composed(self, decorator: ast.Call) -> Made | None:
+        """The configuration that `decorator` names, with what the command line says; None if that is not known."""
+        given = self.keywords(decorator, self.scopes.module)
         path, name = (self._text(given, key) for key in ("config_path", "config_name"))
-        if self.line is not None or self.modules is None or self.modules.reads is None or path is None or name is None:
-            return self.lost(node)
-        file = below(self.program.source.path.rpartition("/")[0], f"{path}/{name}")
-        paths = (file if file.endswith((".yaml", ".yml")) else f"{file}.yaml" for file in (file,) if file is not None)
-        return next((composed(each, self.modules.reads, self.program.span(node)) for each in paths), None) or self.lost(node)
+        folder = below(self.program.source.path.rpartition("/")[0], path) if path is not None else None
+        composes = self.modules.composes if self.modules is not None and (self.line is None or self.line.whole) else None
+        found = composes(folder, name.removesuffix(".yaml")) if folder is not None and name is not None and composes is not None else None
+        return composed(*found, self.program.span(decorator)) if found is not None else None

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pytest_gbs.model.limits import MOST_IMPORTED_MODULES
-from pytest_gbs.model.location import Source, Unreadable, upwards
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, upwards
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.program import Program, read_program
@@ -19,6 +19,8 @@ from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
 AttributePath: TypeAlias = tuple[str, ...]
 Reads: TypeAlias = Callable[[str], Source | Unreadable]
 Lists: TypeAlias = Callable[[str], Iterable[str]]
+# What Hydra makes of the file of a name in a folder, as plain data, and the places of what the command line gives of it; None: unknown.
+Composes: TypeAlias = Callable[[str, str], tuple[dict[Any, Any], dict[KeyPath, Location]] | None]
 
 
 def import_folders(name: str, folder: str) -> list[str]:
@@ -70,15 +72,14 @@ class Bound(NamedTuple):
 class Modules:
     """Finds what programs import; `reads` gives the file at a path of the repository, None if there is none to look into.
 
-    `lists` gives the paths of the files in a folder.
+    `lists` gives the paths of the files in a folder, `composes` what Hydra gives a program.
 
     `changed` and `handed_on` keep what was found out about the functions: which attributes of a parameter each changes, with the constant
     that it always sets one to, and what each gives to others, by scope and name.
     """
 
-    def __init__(self, reads: Reads | None, lists: Lists | None = None) -> None:
-        self.reads = reads
-        self.lists = lists
+    def __init__(self, reads: Reads | None, lists: Lists | None = None, composes: Composes | None = None) -> None:
+        self.reads, self.lists, self.composes = reads, lists, composes
         self.found: dict[tuple[str, str, bool], tuple[Program, Scopes] | None] = {}
         self.changed: dict[tuple[ast.FunctionDef, str], dict[AttributePath, ast.Constant | None]] = {}
         self.handed_on: dict[Scope, dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]] = {}
