@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.launches.building import batches, checked, codes
+from tests.readers.python.test_stated_products import PROGRAM
 
 # A configuration that a helper of another file starts, and the program completes for the engine.
 CHAT = """\
@@ -236,3 +237,16 @@ def test_arguments_of_an_installed_package(tmp_path: Path, place: str, expected:
         "examples/sft/run.sh": "torchrun --nproc_per_node=8 run.py --per_device_train_batch_size 3\n",
     }
     assert batches(checked(tmp_path, files)) == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        (64, []),  # 8 x 2 x 4 processes
+        (128, ["GBS301"]),
+    ],
+)
+def test_a_program_that_multiplies_its_batch(tmp_path: Path, claim: int, expected: list[str]) -> None:
+    launch = f"torchrun --nproc_per_node 4 main.py --batch_size 8 --accum_iter 2  # global batch size {claim}\n"
+    found = checked(tmp_path, {"main.py": PROGRAM, "helpers.py": "", "run.sh": launch})
+    assert (batches(found), codes(found)) == ([64], expected)

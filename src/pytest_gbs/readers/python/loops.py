@@ -12,6 +12,7 @@ from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.functions import dotted
 from pytest_gbs.readers.python.results import NAMESPACE, Entry, Known, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
+from pytest_gbs.readers.python.stated_products import stated_product
 from pytest_gbs.readers.python.values import Evaluator
 
 # What makes processes train together, by its name as imported, with the name of its table in the document.
@@ -58,9 +59,10 @@ class _Loop(NamedTuple):
 def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Table]]:
     """Yield what makes the processes of a program train together, with the batch of its one data loader and its accumulation.
 
-    Nothing if the program has several loops over different loaders, or if it is not plain which loader its loop goes over.
+    If the program has several loops over different loaders, or it is not plain which loader its loop goes over, then what it
+    multiplies to say its batch; else nothing.
     """
-    if "backward" not in scopes.called or not any(name.rpartition(".")[2] in evaluator.program.text for name in _TOGETHER):
+    if not any(name.rpartition(".")[2] in evaluator.program.text for name in _TOGETHER):
         return
     found = [(call, scope, _TOGETHER.get(scopes.qualified(call.func), "")) for call, scope in scopes.calls]
     together = [each for each in found if each[2]]
@@ -70,26 +72,41 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     if "FullyShardedDataParallel" in kinds and any(word in evaluator.program.text for word in _SHARES):
         return
     call, scope, kind = together[0]
-    reading = Reading(scopes, evaluator)
+    place = evaluator.program.span(call)
+    own = evaluator.keywords(call, scope) if kind == "Accelerator" else None
+    entries = _followed(Reading(scopes, evaluator), call, scope, own)
+    if entries is None and own is None:
+        entries = stated_product(scopes, evaluator)
+    if entries is not None:
+        yield call, Table({kind: (evaluator.program.span(call.func), own or Table({}, *place)), **entries}, *place)
+
+
+def _followed(reading: Reading, call: ast.Call, scope: Scope, own: Table | None) -> dict[str, Entry] | None:
+    """The data loader that the loop goes over, and when the optimizer takes a step; None if it is not plain which loader that is.
+
+    `own` are the arguments of an Accelerator, None if the program has another way to train together.
+    """
+    evaluator = reading.evaluator
     loops = list(reading.loops())
     loaders = [reading.loader(each.node.iter, each.scope, frozenset(), 0) for each in loops]
     if not loops or any(each is None for each in loaders) or len({each.call for each in loaders if each is not None}) != 1:
-        return
+        return None
     loader = loaders[0]
-    if loader is None or (kind == "Accelerator" and not loader.prepared):
-        return
-    own = evaluator.keywords(call, scope) if kind == "Accelerator" else Table({}, *evaluator.program.span(call))
-    unsure = own.rest is not None or not _OTHERWISE.isdisjoint(own.entries) or not reading.settings_of_loaders(call, scope, own)
-    batch = evaluator.lost(loader.call) if unsure else reading.batch(loader)
+    if loader is None or (own is not None and not loader.prepared):
+        return None
+    batch = reading.batch(loader) if own is None or _is_usual(reading, call, scope, own) else evaluator.lost(loader.call)
     place = evaluator.program.span(loader.call)
-    entries: dict[str, Entry] = {
-        kind: (evaluator.program.span(call.func), own),
-        "DataLoader": (evaluator.program.span(loader.call.func), Table({"batch_size": (reading.place(loader), batch)}, *place)),
-    }
-    steps = None if kind == "Accelerator" and all(reading.accumulates(each) for each in loops) else reading.steps(loops)
+    batches = Table({"batch_size": (reading.place(loader), batch)}, *place)
+    entries: dict[str, Entry] = {"DataLoader": (evaluator.program.span(loader.call.func), batches)}
+    steps = None if own is not None and all(reading.accumulates(each) for each in loops) else reading.steps(loops)
     if steps is not None:
         entries["optimizer"] = steps[0], Table({"step": steps}, *steps[0])
-    yield call, Table(entries, *evaluator.program.span(call))
+    return entries
+
+
+def _is_usual(reading: Reading, call: ast.Call, scope: Scope, own: Table) -> bool:
+    """Whether an Accelerator made with `own` leaves the batches of its loaders as they are."""
+    return own.rest is None and _OTHERWISE.isdisjoint(own.entries) and reading.settings_of_loaders(call, scope, own)
 
 
 class Reading:
