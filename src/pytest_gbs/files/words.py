@@ -15,6 +15,7 @@ LAUNCHING: Final = (
     "composer ",
     "deepspeed",
     "deepy.py",
+    "gaudi_spawn.py",
     "lerobot-train",
     "litgpt",
     "llamafactory",
@@ -36,6 +37,7 @@ LAUNCHING: Final = (
     "trl ",
     "tune run",
     "uv run",
+    "xla_spawn.py",
     "xtuner ",
 )
 # Those that no prose has by chance.

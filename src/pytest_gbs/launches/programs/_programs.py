@@ -22,6 +22,7 @@ SUB_COMMAND_MODULES: Final = {
 }
 # The same of a file.
 DEEPY: Final = "deepy.py"
+SPAWNING: Final = {"gaudi_spawn.py": "--world_size", "xla_spawn.py": "--num_cores"}
 _VALUED: Final = ("-W", "-X", "--check-hash-based-pycs")
 
 
@@ -60,7 +61,7 @@ def module_of(command: Command) -> tuple[str, int] | None:
 def own_program(command: Command) -> int | None:
     """The index of what Python itself runs; None if it runs nothing, or a module or script that is a launcher."""
     module, index = module_of(command), python_program(command)
-    if index is None or (module is not None and is_launcher(module[0])) or name_of(command.words[index]) == DEEPY:
+    if index is None or (module is not None and is_launcher(module[0])) or name_of(command.words[index]) in (DEEPY, *SPAWNING):
         return None
     return index
 
