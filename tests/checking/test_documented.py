@@ -113,3 +113,48 @@ def test_scripts_that_a_section_starts_are_not_wrong(tmp_path: Path, readme: str
 @pytest.mark.parametrize("line", ["bash run/a.sh", "sbatch run/a.sh", "./run/a.sh"])
 def test_a_section_speaks_of_the_script_that_it_starts(tmp_path: Path, line: str) -> None:
     assert scripts(tmp_path, STARTED.format(batch=512, line=line)) == ["GBS301"]
+
+
+OTHER = command(8, 8)  # 8 x 8 x 4 = 256
+UNKNOWN = "\n```bash\npython serve.py --port 80\n```\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"{command()}\nWith the following command the global batch size is 256.\n{OTHER}", id="the following command"),
+        pytest.param(f"{command()}\nThe global batch size is 256:\n{OTHER}", id="a colon"),
+        pytest.param(f"{command()}\nIn the example above the global batch size is 128.\n{OTHER}", id="the example above"),
+        pytest.param(f"{command()}\nThe global batch size is 64:\n\nFirst log in.\n{OTHER}", id="a colon before something else"),
+        pytest.param(f"{UNKNOWN}\nIn the example above the global batch size is 64.\n{command()}", id="what is shown is unknown"),
+        pytest.param(f"{command()}{OTHER}\nWith the commands above the global batch size is 64.\n", id="of several commands"),
+        pytest.param(
+            f"{command()}\nUnlike the above command, the following script has a global batch size of 64.\n{OTHER}", id="points at two"
+        ),
+        pytest.param(f"{command()}\nThe above command may have a global batch size of 64.\n{OTHER}", id="advice"),
+        pytest.param(f"{command()}\n# Next\n\nThe above command has a global batch size of 128.\n{OTHER}", id="above the heading"),
+    ],
+)
+def test_what_points_at_a_block_is_about_no_other_command(tmp_path: Path, text: str) -> None:
+    verified(tmp_path, f"# Train\n{text}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"{command()}\nWith the following command the global batch size is 128.\n{OTHER}", id="the following command"),
+        pytest.param(f"{command()}\n# Next\n\nThe above command has a global batch size of 64.\n", id="above the heading"),
+        pytest.param(f"{command()}\nThe global batch size is **128:**\n{OTHER}", id="a colon"),
+        pytest.param(f"{command()}\nThe above command has a global batch size of 64.\n{OTHER}", id="the above command"),
+        pytest.param(f"The global batch size is 128:\n{command()}\nThe global batch size is 128:\n{OTHER}", id="the same of two commands"),
+    ],
+)
+def test_what_points_at_a_block_is_held_against_its_command(tmp_path: Path, text: str) -> None:
+    report = checked(tmp_path, {"README.md": f"# Train\n\n{text}", "train.py": TRAINER})
+    assert codes(report) == ["GBS301"]
+
+
+def test_a_block_in_restructured_text_is_pointed_at(tmp_path: Path) -> None:
+    lines = command().partition("```bash\n")[2].partition("```")[0]
+    text = f"Train\n=====\n\nFirst:\n\n.. code:: bash\n\n   {lines}\nThe global batch size is 64:\n\n.. code:: bash\n\n   {lines}\n"
+    assert codes(checked(tmp_path, {"a.rst": text, "train.py": TRAINER})) == ["GBS301"]

@@ -1,8 +1,9 @@
 """What documents state about the recipes and launches of a repository: each statement with what it is certainly about.
 
-A statement is about the recipe or launch that its own paragraph names, else about the only one of its section; one that starts with
-"Both" is about each of two. What has several candidates there, or only candidates elsewhere in the document, is held against nothing: it
-counts for those candidates that have the batch, and is kept for `gbs show`.
+A statement is about the recipe or launch that its own paragraph names, or that stands in the code block to which the paragraph points,
+else about the only one of its section; one that starts with "Both" is about each of two. What has several candidates there, or only
+candidates elsewhere in the document, is held against nothing: it counts for those candidates that have the batch, and is kept for
+`gbs show`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import CLAIMED
 from pytest_gbs.claims.documents import Section, read_sections
+from pytest_gbs.claims.pointing import Pointed
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.limits import MOST_SUBJECTS
@@ -75,29 +77,29 @@ class _Document:
             around = self._around(number) if any(each.declarations for each in section.paragraphs) and not self._meant[number] else ()
             for paragraph in (each for each in section.paragraphs if each.declarations):
                 named = self._named(paragraph.names)
-                subjects = self._meant[number]
+                shown = self._subjects(paragraph.block) if paragraph.block and not named else ()
+                subjects = shown or self._meant[number]
                 if named:
                     recipes = {each.recipe for each in named}
                     subjects = _merged((*named, *(each for each in subjects if each.recipe in recipes)))
                 for declaration in paragraph.declarations:
                     certain = len(subjects) == 1 or (len(subjects) == 2 and declaration.text.lower().startswith("both "))
-                    if paragraph.row and not named:
-                        certain = False  # of a model, say, which no file tells
-                    each = declaration if certain and _judges(declaration, values) else declaration._replace(force=_otherwise(declaration))
+                    if not named and (paragraph.row or (paragraph.block and not shown)):
+                        certain = False  # of a model, say, which no file tells, or of a command that starts nothing known
+                    stated = section.values(paragraph.block) if shown else values
+                    each = declaration if certain and _judges(declaration, stated) else declaration._replace(force=_otherwise(declaration))
                     yield from ((subject, each) for subject in subjects or around)
 
     @cached_property
     def _meant(self) -> tuple[tuple[Subject, ...], ...]:
         """What each section may be about by itself."""
-        return tuple(map(self._subjects, self._sections))
+        return tuple(self._subjects(each, (name for one in each.paragraphs for name in one.names)) for each in self._sections)
 
-    def _subjects(self, section: Section) -> tuple[Subject, ...]:
-        """The launches that stand in a section, and the recipes and scripts that it names or starts."""
-        in_it = (
-            each for each in self._at_source.get(self._source.path, ()) if each.launch and section.start <= each.launch.start < section.stop
-        )
-        names = (name for paragraph in section.paragraphs for name in paragraph.names)
-        return _merged((*in_it, *self._named((*names, *section.scripts))))
+    def _subjects(self, part: Section | Pointed, names: Iterable[str] = ()) -> tuple[Subject, ...]:
+        """The launches that stand in a part of the document, and the recipes and scripts that it starts or that are named."""
+        launches = self._at_source.get(self._source.path, ())
+        in_it = (each for each in launches if each.launch and part.start <= each.launch.start < part.stop)
+        return _merged((*in_it, *self._named((*names, *part.scripts))))
 
     def _around(self, number: int) -> tuple[Subject, ...]:
         """The subjects of the smallest part of the document around a section that has any; nothing if it has too many."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.claims.pointing import Pointed, code_blocks, pointed_at, started_scripts
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.launch import ModelCard, ShortFormula
@@ -29,7 +30,8 @@ _WORDS: Final = ("batch", "gbs")
 class Paragraph(NamedTuple):
     """A paragraph, an item of a list or a row of a table: what it states, and the files that it names.
 
-    `row` is true of a row of a table with several columns, which speaks of what it names and of nothing else.
+    `row` is true of a row of a table with several columns, which speaks of what it names and of nothing else. `block` is the code
+    block that it points at.
     """
 
     start: int
@@ -37,6 +39,7 @@ class Paragraph(NamedTuple):
     names: tuple[str, ...]
     row: bool = False
     short: ShortFormula | None = None
+    block: Pointed | None = None
 
 
 class Section(NamedTuple):
@@ -51,10 +54,13 @@ class Section(NamedTuple):
     paragraphs: tuple[Paragraph, ...]
     scripts: tuple[str, ...] = ()
 
-    def values(self) -> dict[tuple[str, str], set[int]]:
-        """The numbers of each size and unit that its prose states, without rows of tables, which are about what they name."""
+    def values(self, block: Pointed | None = None) -> dict[tuple[str, str], set[int]]:
+        """The numbers of each size and unit that its prose states, without rows of tables, which are about what they name.
+
+        With `block` only what points at that block counts.
+        """
         found: dict[tuple[str, str], set[int]] = {}
-        for each in self.paragraphs:
+        for each in self.paragraphs if block is None else (one for one in self.paragraphs if one.block == block):
             for declaration in () if each.row else (one for one in each.declarations if one.force != Force.CONFIRMS):
                 found.setdefault((declaration.name, declaration.unit), set()).add(declaration.value)
         return found
@@ -71,6 +77,7 @@ def read_sections(source: Source) -> tuple[Section, ...]:
     if len(lower) > LONGEST_PROSE or name.startswith(_HISTORIES) or not any(map(lower.__contains__, _WORDS)):
         return ()
     found: list[Section] = []
+    shown = code_blocks(source)
     skipped = 0  # the level of the heading whose section is left out
     for number, (level, start, stop, heading) in enumerate(_headed(source)):
         if number >= MOST_SECTIONS:
@@ -79,14 +86,9 @@ def read_sections(source: Source) -> tuple[Section, ...]:
             continue
         skipped = level if level and any(word in heading.lower() for word in _ELSEWHERE) else 0
         if not skipped:
-            scripts = tuple(dict.fromkeys(match[1] for match in _started().finditer(source.text, start, stop)))
-            found.append(Section(level, start, stop, tuple(_paragraphs(source, start, stop)), scripts))
+            paragraphs = tuple(_paragraphs(source, start, stop, shown))
+            found.append(Section(level, start, stop, paragraphs, started_scripts(source.text, start, stop)))
     return tuple(found)
-
-
-_started = lazy_pattern(
-    r"^[ \t]*(?:\$[ \t]+)?(?:(?:bash|sh|sbatch)[ \t]+|(?=\./))(?:\./)?([\w+-][\w.+/-]{0,300}\.(?:sh|slurm|sbatch))[ \t]*$", re.MULTILINE
-)
 
 
 _line = lazy_pattern(r"[^\n]*\n?")
@@ -161,14 +163,15 @@ def _headed(source: Source) -> Iterator[tuple[int, int, int, str]]:
 _item = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 
 
-def _paragraphs(source: Source, start: int, stop: int) -> Iterator[Paragraph]:
-    """Yield the paragraphs of a section that state something or name files."""
+def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed]) -> Iterator[Paragraph]:
+    """Yield the paragraphs of a section that state something or name files; `shown` are the code blocks of the document."""
     lines: list[tuple[int, str]] = []
     header: list[str] = []
     for place, line in (*_prose(source, start, stop), (stop, "")):
         in_table = line.lstrip().startswith("|")
         if lines and (not line.strip() or in_table or line.startswith("#") or _item().match(line)):
-            yield from _paragraph(source, [(at, _plain(each)) for at, each in lines])
+            block = pointed_at(source.text, lines[0][0], lines[-1][0] + len(lines[-1][1]), shown)
+            yield from (each._replace(block=block) for each in _paragraph(source, [(at, _plain(one)) for at, one in lines]))
             lines = []
         if not in_table:
             header = []

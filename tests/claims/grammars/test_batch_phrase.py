@@ -41,6 +41,8 @@ GLOBAL = "global_batch_size"
         ("Eff. batch size = 64", 64),
         ("bsz 128 (4 x 4 x 8)", 128),
         ("bs=128 (4*4*8)", 128),
+        ("takes 6 minutes with a batch size of 32 (4 per device).", 32),
+        ("batch size: 64 (8 samples per GPU, 2 accumulation)", 64),
         ("-> effective batch 32", 32),
         ("total batch size = 64", 64),
         ("total train batch size (w. parallel, distributed & accumulation) = 128", 128),

@@ -41,6 +41,7 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
         worked_out = (
             _is_worked_out(tokens, stop, beside_batch)
             or _is_multiplied(tokens, stop)
+            or _is_shared(tokens, stop)
             or (micro and stop + 1 not in micro and _is_equated(tokens, i, stop))
         )
         if (_is_free(tokens, i) and worked_out) or (beside_batch and _is_simulated(tokens, i, stop)):
@@ -93,6 +94,15 @@ def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
         return False
     names = {named.name for j in range(i + 2, min(i + _FAR, len(tokens))) if (named := name_at(tokens, j)) is not None}
     return not names.isdisjoint(RANKS) and not names.isdisjoint((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+
+
+def _is_shared(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether a number with the smaller one of each device in brackets stands at token `i`: `of 32 (4 per device)`."""
+    at = i + (text_at(tokens, i) in ("=", ":", "of"))
+    whole, part = count_at(tokens, at), count_at(tokens, at + 2)
+    if whole is None or part is None or text_at(tokens, at + 1) != "(" or part.value >= whole.value:
+        return False
+    return any(per_device(tokens, j) for j in (at + 3, at + 4))
 
 
 def _is_free(tokens: Sequence[WordToken], i: int) -> bool:

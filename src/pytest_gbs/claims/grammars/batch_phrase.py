@@ -41,7 +41,9 @@ def _is_candidate(text: str) -> bool:
         return True
     if "batch=" in text and ("micro" in text or "mbs" in text):
         return True
-    return ("batch" in text or "bs" in text) and (any(word in text for word in _NAMING) or ("(" in text and multiplies(text)))
+    return ("batch" in text or "bs" in text) and (
+        any(word in text for word in _NAMING) or ("(" in text and (multiplies(text) or " per " in text))
+    )
 
 
 def _read(passage: Passage) -> Iterator[Declaration]:

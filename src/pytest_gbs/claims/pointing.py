@@ -1,0 +1,59 @@
+"""Which code block of a document a paragraph points at: the one right behind its colon, "the following command", "the example above"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.pattern import lazy_pattern, re
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.shell.blocks import blocks
+
+
+class Pointed(NamedTuple):
+    """The lines of a code block, and the scripts that they start as they are."""
+
+    start: int
+    stop: int
+    scripts: tuple[str, ...]
+
+
+def code_blocks(source: Source) -> tuple[Pointed, ...]:
+    """The code blocks of a document, in order."""
+    found = ((block.lines[0][0], block.lines[-1][1]) for block in blocks(source.path, source.text) if block.lines)
+    return tuple(Pointed(start, stop, started_scripts(source.text, start, stop)) for start, stop in found)
+
+
+def pointed_at(text: str, start: int, stop: int, shown: Sequence[Pointed]) -> Pointed | None:
+    """The block of `shown` that the paragraph from `start` to `stop` points at; None if at none, an empty one if not certainly at one.
+
+    `text` is the document, and `shown` are its code blocks.
+    """
+    paragraph = text[start:stop]
+    behind = next((block for block in shown if block.start >= stop), None)
+    leads = paragraph.rstrip("*_ ").endswith(":") and behind is not None and _between().fullmatch(text, stop, behind.start) is not None
+    following = leads or _following().search(paragraph) is not None
+    above = _above().search(paragraph) is not None
+    if not following and not above:
+        return None
+    found = behind if following else next((block for block in reversed(shown) if block.stop <= start), None)
+    return _NOWHERE if found is None or (following and above) else found
+
+
+_NOWHERE: Final = Pointed(0, 0, ())
+_WHAT: Final = r"(?:command|script|example|launch|job|snippet|run)"
+_following = lazy_pattern(rf"(?i)\bfollowing (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?below\b")
+_above = lazy_pattern(rf"(?i)\babove (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?above\b")
+# What may stand between a colon and the first line of the block: the fence or the directive, with its options.
+_between = lazy_pattern(r"[ \t]*\n?\s*(?:(?:```|~~~)[^\n]*\n|\.\. [\w-]+::[^\n]*\n(?:\s+:[^\n]*\n)*)?\s*")
+
+
+def started_scripts(text: str, start: int, stop: int) -> tuple[str, ...]:
+    """The scripts that lines from `start` to `stop` start without arguments: one with arguments or variables is a launch of its own."""
+    return tuple(dict.fromkeys(match[1] for match in _started().finditer(text, start, stop)))
+
+
+_started = lazy_pattern(
+    r"^[ \t]*(?:\$[ \t]+)?(?:(?:bash|sh|sbatch)[ \t]+|(?=\./))(?:\./)?([\w+-][\w.+/-]{0,300}\.(?:sh|slurm|sbatch))[ \t]*$", re.MULTILINE
+)
