@@ -15,6 +15,7 @@ LAUNCHING: Final = (
     "composer ",
     "deepspeed",
     "deepy.py",
+    "fairseq-train",
     "gaudi_spawn.py",
     "lerobot-train",
     "litgpt",

@@ -1,0 +1,38 @@
+"""fairseq-train: a process on each GPU that the machine shows, or as many as are asked for.
+
+FS is commit 3d262bb2 of facebookresearch/fairseq: setup.py (console_scripts), fairseq/dataclass/configs.py:257-262.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_gbs.launches.programs._programs import behind
+from pytest_gbs.launches.programs._slurm import within
+from pytest_gbs.launches.programs._words import devices, option, size
+from pytest_gbs.model.command import Command
+from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
+
+_NAME: Final = "fairseq-train"
+_ASKED: Final = "--distributed-world-size"
+
+
+def start(command: Command, surroundings: Surroundings) -> Start | None:
+    """What `fairseq-train data-bin --arch transformer` starts."""
+    if behind(command, (_NAME,)) is None or len(command.words) < 2:
+        return None
+    made = Start(_NAME, command.at, (_processes(command),), command.words)
+    return within(made, command, surroundings)
+
+
+def _processes(command: Command) -> Quantity | Unknown:
+    """The processes that are asked for, or one for each GPU that is visible (FS configs.py:257, torch.cuda.device_count)."""
+    asked = option(command.words[1:], _ASKED)
+    if asked is not None:
+        return size(Name.WORLD_SIZE, asked[1], _ASKED)
+    visible = devices(command) if command.machines is None else None
+    return visible._replace(name=Name.WORLD_SIZE) if visible is not None else Unknown(Name.WORLD_SIZE, Reason.MISSING)
+
+
+LAUNCHER = Launcher("fairseq", _NAME, words=(_NAME,), start=start)
