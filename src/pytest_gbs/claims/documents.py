@@ -170,8 +170,8 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
     for place, line in (*_prose(source, start, stop), (stop, "")):
         in_table = line.lstrip().startswith("|")
         if lines and (not line.strip() or in_table or line.startswith("#") or _item().match(line)):
-            block = pointed_at(source.text, lines[0][0], lines[-1][0] + len(lines[-1][1]), shown)
-            yield from (each._replace(block=block) for each in _paragraph(source, [(at, _plain(one)) for at, one in lines]))
+            for each in _paragraph(source, [(at, _plain(one)) for at, one in lines]):
+                yield each._replace(block=pointed_at(source.text, lines[0][0], lines[-1][0] + len(lines[-1][1]), shown))
             lines = []
         if not in_table:
             header = []

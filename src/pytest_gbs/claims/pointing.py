@@ -42,7 +42,7 @@ def pointed_at(text: str, start: int, stop: int, shown: Sequence[Pointed]) -> Po
 
 
 _NOWHERE: Final = Pointed(0, 0, ())
-_WHAT: Final = r"(?:command|script|example|launch|job|snippet|run)"
+_WHAT: Final = r"(?:command|script|example|snippet)"
 _following = lazy_pattern(rf"(?i)\bfollowing (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?below\b")
 _above = lazy_pattern(rf"(?i)\babove (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?above\b")
 # What may stand between a colon and the first line of the block: the fence or the directive, with its options.
