@@ -46,6 +46,32 @@ def _job(command: str, more: str = "") -> str:
     return f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n{spec}"
 
 
+def _map(data: str) -> str:
+    """A ConfigMap of Kubernetes."""
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata:\n{data}---\n"
+
+
+def _mounts(script: str) -> str:
+    """A job that starts a script of the map."""
+    volumes = "        volumeMounts: [{name: v, mountPath: /a}]\n      volumes: [{name: v, configMap: {name: m}}]\n"
+    return _job(f"[bash, /a/{script}]", volumes)
+
+
+def _estimator(flags: str, count: str = "2") -> str:
+    """A job of SageMaker."""
+    call = f"HuggingFace(entry_point='a.py', instance_type='ml.p4d.24xlarge', instance_count={count}, hyperparameters={flags})"
+    return f"from sagemaker.huggingface import HuggingFace\ne = {call}\ne.fit()\n"
+
+
+def _printing(*texts: object) -> str:
+    """A notebook whose cell printed something."""
+    outputs = [{"output_type": "stream", "name": "stdout", "text": text} for text in texts]
+    return json.dumps({"cells": [{"cell_type": "code", "source": CALL, "outputs": outputs}], "nbformat": 4})
+
+
+PRINTED = "Num examples = 9\nBatch size per device = {} | Gradient accumulation steps = 4\n"
+IN_IMAGE = "accelerate launch train.py --config /b/good.yaml\n"
+ENV = "export $(cat .env | xargs)\n"
 SHELL = json.dumps(["bash", "-c", RUN])
 DOUBLING = "        env:\n" + "".join(f"        - {{name: A{n}, value: $(A{n - 1})$(A{n - 1})}}\n" for n in range(3_000))
 
@@ -114,6 +140,30 @@ TEXTS: dict[str, tuple[dict[str, Content], str, int]] = {
     "a chart": ({"templates/job.yaml": "{{- range .Values.jobs }}\n" + _job(SHELL) + "---\n{{- end }}\n"}, "good.yaml", 0),
     "a chart of openings": ({"templates/job.yaml": "{{ if " * 150_000 + _job(SHELL)}, "good.yaml", 0),
     "a chart of keys": ({"templates/job.yaml": _job(SHELL, "      {{ a }}: {{ b }}\n" * 40_000)}, "good.yaml", 0),
+    "a map whose scripts start each other": (
+        {"job.yaml": _map("".join(f"  r{n}.sh: bash /a/r{n + 1}.sh; bash /a/r{n + 1}.sh\n" for n in range(300))) + _mounts("r0.sh")},
+        "good.yaml",
+        0,
+    ),
+    "a map that leads outside": ({"job.yaml": _map("  ../../etc/passwd: a\n  /r.sh: b\n  ..: c\n") + _mounts("../a/r.sh")}, "good.yaml", 0),
+    "a map of other kinds": ({"job.yaml": _map("  r.sh: {a: [1]}\n  7: 8\n  ? [a]\n  : b\n") + _mounts("r.sh")}, "good.yaml", 0),
+    "a map of a megabyte": ({"job.yaml": _map("  r.sh: |\n" + "    A=$A$A\n" * 80_000) + _mounts("r.sh")}, "good.yaml", 0),
+    "maps of one name": ({"job.yaml": _map("  r.sh: a\n") * 400 + _mounts("r.sh")}, "good.yaml", 0),
+    "an image of many copies": ({"Dockerfile": f"COPY {'a ' * 190}/b\n" * 2_500, "run.sh": IN_IMAGE}, "good.yaml", 0),
+    "an image that leads outside": ({"Dockerfile": f"WORKDIR {'../' * 130}\nCOPY ../../etc /b\n", "run.sh": IN_IMAGE}, "good.yaml", 0),
+    "an image of blanks": ({"Dockerfile": "COPY" + " " * MEGABYTE, "run.sh": IN_IMAGE}, "good.yaml", 0),
+    "variables of a file that double": ({".env": "A=1\n" + "A=$A$A\n" * 5_000, "run.sh": f"source .env\n{RUN}"}, "GBS007", 0),
+    "variables of a file in quotes": ({".env": "A='" * 300_000, "run.sh": ENV + RUN}, "good.yaml", 0),
+    "a file of variables that reads itself": ({".env": "source .env\nA=8\n", "run.sh": f"source .env\n{ENV}{RUN}"}, "good.yaml", 0),
+    "variables from outside": ({"run.sh": f"source /etc/passwd\n{ENV.replace('.env', '../../etc/passwd')}{RUN}"}, "good.yaml", 0),
+    "an estimator of many flags": ({"sagemaker_a.py": _estimator(str({f"k{n}": n for n in range(40_000)}))}, "good.yaml", 0),
+    "an estimator of 50,000 levels": ({"sagemaker_a.py": _estimator("[" * 50_000)}, "good.yaml", 0),
+    "an estimator on too many": ({"sagemaker_a.py": _estimator("{}", "9**9**9")}, "good.yaml", 0),
+    "estimators": ({"sagemaker_a.py": _estimator("{}") * 2_000}, "good.yaml", 0),
+    "an output of other kinds": ({"n.ipynb": _printing(7, None, [1, None], {"a": []})}, "good.yaml", 0),
+    "an output of 100,000 digits": ({"n.ipynb": _printing(PRINTED.format("9" * 100_000))}, "good.yaml", 0),
+    "an output of controls": ({"n.ipynb": _printing("\x1b[2J\u202e\ud800" + PRINTED.format(2))}, "good.yaml", 0),
+    "an output of blanks": ({"n.ipynb": _printing(PRINTED.format(" " * MEGABYTE), PRINTED.format(2) * 5_000)}, "good.yaml", 0),
     "nothing": ({"a.yaml": "", "b.json": "", "c.toml": "", "d.py": "", "e.ipynb": "", "run.sh": "", "Makefile": "", "f.md": ""}, "", 0),
     "a scalar alone": ({"a.yaml": "per_device_train_batch_size", "b.json": "4", "c.yaml": "- 1\n- 2\n"}, "", 0),
     "an include outside": ({"conf/config.yaml": "defaults:\n  - ../../../../etc/passwd\n  - /etc: passwd\n" + SIZES}, "", 0),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from pytest_gbs.model.command import Command, Folder, Word, options
+from pytest_gbs.model.limits import MOST_COPIED
 from pytest_gbs.model.location import Source, below
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
@@ -66,7 +68,7 @@ def _bound(word: Word | None) -> Iterator[Mount]:
 def of_image(dockerfile: Source) -> Iterator[Mount]:
     """Yield where a Dockerfile copies the folder that it is in, the build context, and then where folders and files of it."""
     folder = dockerfile.path.rpartition("/")[0]
-    yield from sorted(_copied(dockerfile, folder), key=lambda mount: mount.source.path != folder)
+    yield from sorted(islice(_copied(dockerfile, folder), MOST_COPIED), key=lambda mount: mount.source.path != folder)
 
 
 def _copied(dockerfile: Source, folder: str) -> Iterator[Mount]:

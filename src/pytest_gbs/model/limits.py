@@ -107,6 +107,7 @@ MOST_PROGRAMS_SEARCHED: Final = 5_000  # Python programs in which overrides of a
 MOST_HOSTS: Final = 10_000  # hosts in a hostfile of deepspeed; the GPUs of one with more are unknown
 DEEPEST_STARTED: Final = 3  # scripts that start each other; what is deeper is UNREAD
 MOST_GREPPED: Final = 400  # recipes that a script with a variable for its recipe may search; the rest is not looked at
+MOST_COPIED: Final = 1_000  # files and folders that a Dockerfile copies; where those behind them lie is not known
 MOST_DOCKERFILES: Final = 20  # Dockerfiles below a folder that may have built the image of a job; of more it is not known which did
 MOST_CANDIDATES: Final = 200  # recipes that a name with a variable in it may stand for; the rest is not looked at
 MOST_DEEPY_FILES: Final = 50  # configuration files of one `deepy.py` command; a command with more is not checked
