@@ -106,6 +106,8 @@ def test_multiples_of_more_than_there_may_be_are_none(multiples: Multiples, noth
 
 def test_as_many_gpus_as_there_may_be_are_hardware() -> None:
     assert hardware(None, None, 65_536).world_size == 65_536
+    assert hardware(65_536, None, None).num_nodes == 65_536
+    assert hardware(None, 65_536, None).gpus_per_node == 65_536
     with pytest.raises(UsageError, match="at most 65,536 GPUs"):
         hardware(None, None, 65_537)
     with pytest.raises(UsageError, match="at most 65,536 GPUs"):

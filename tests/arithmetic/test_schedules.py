@@ -92,6 +92,7 @@ def test_a_ramp_that_does_not_meet_its_end_has_no_stages(numbers: tuple[int, int
 
 def test_a_ramp_is_its_steps() -> None:
     assert ramp(16, 16, 64) == (16, 32, 48, 64)
+    assert ramp(1, 1, 4) == (1, 2, 3, 4)
 
 
 EQUATIONS = (

@@ -39,6 +39,7 @@ def _findings(folder: Path, readme: str, **files: str) -> list[tuple[str, str]]:
         pytest.param("Global batch size 32, see `sft.yaml`.\n", id="true on four GPUs"),
         pytest.param(f"Global batch size 32.\n\n{RUN}", id="a command that gives it"),
         pytest.param(f"The batch on 4 GPUs:\n\n4 GPUs: 4 * 2 * 4 = 32\n\n{RUN}", id="arithmetic above its command"),
+        pytest.param(f"Global batch size 32, see `sft.yaml`.\n\n{RUN.replace('4', '$N')}", id="a command that may give it"),
         pytest.param(f"Global batch size 64.\n\n{RUN}{RUN.replace('4', '8')}", id="two commands"),
         pytest.param(f"Takes 2 nodes of 8 GPUs with a batch size of your choice.\n\n{RUN}", id="hardware"),
     ],
@@ -52,7 +53,7 @@ def test_it_stays_silent(readme: str, tmp_path: Path) -> None:
     [
         pytest.param("Global batch size 32, see `a.yaml`.\n", [("GBS109", "document says 32, but a.yaml gives 64")], id="a sentence"),
         pytest.param(
-            "We use a global batch size of 32, see `a.yaml`.\n", [("GBS109", "document says 32, but a.yaml gives 64")], id="we use"
+            "We use a global batch\nsize of 32, see `a.yaml`.\n", [("GBS109", "document says 32, but a.yaml gives 64")], id="we use"
         ),
         pytest.param(
             "See `a.yaml` and `b.yaml`.\n\nBoth have a global batch size of 32.\n",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.quantity import Name, Origin
 from pytest_gbs.rules import gbs431_ramp_up_breaks, gbs432_heads_not_divisible
 
 from .building import only, parsed, run, size
@@ -26,6 +26,13 @@ def test_what_is_no_ramp_stays_silent(ramp: str) -> None:
 @pytest.mark.parametrize("known", [{"end": None}, {"micro": None}, {"end": None, "ranks": None}, {"ranks": None}])
 def test_what_depends_on_an_unknown_size_stays_silent(known: dict[str, None]) -> None:
     assert ramped("[16, 8, 300000]", **known) == []
+
+
+def test_it_points_at_what_is_written() -> None:
+    micro = size(Name.MICRO_BATCH_SIZE, 1, Origin.DEFAULT)
+    known = (size(Name.GLOBAL_BATCH_SIZE, 1024), micro, size(Name.DATA_PARALLEL_SIZE, 16))
+    found = only(list(gbs431_ramp_up_breaks.check(run(*known, of=parsed(RAMP.format("[16, 8, 300000]"))))))
+    assert [each.label for each in found.related] == ["global batch"]
 
 
 @pytest.mark.parametrize("ramp", ["[16, 16, 300000]", "[32, 496, 0]", "[512, 512, 300000]"])

@@ -52,6 +52,7 @@ GLOBAL = "global_batch_size"
         ("accumulate gradients over equivalent batch size of 8 i.e. 2 microbatches of size 4", 8),
         ("128 global batch size on 64 GPUs", 128),
         ("512 samples per optimizer step", 512),
+        ("global samples per step: 512", 512),
         ("512 sequences per step", 512),
         ("batch size 128 (global)", 128),
         ("batch size (global): 128", 128),
