@@ -145,6 +145,30 @@ def test_stops_where_hydra_stops(tmp_path: Path, files: dict[str, str], override
     assert hydra_says(tmp_path, "conf", "config", overrides) == ERROR
 
 
+GLOBAL = "# @package _global_\n"
+WHOLE: dict[str, dict[str, str]] = {
+    "optional": {"conf/config.yaml": "defaults: [optional model: gone]\na: 1\n", **LLAMA},
+    "overridden": {
+        "conf/config.yaml": "defaults: [model: gone, g: o]\n",
+        "conf/g/o.yaml": GLOBAL + "defaults: [override /model: qwen]\n",
+        **LLAMA,
+    },
+}
+
+
+@pytest.mark.parametrize("files", WHOLE.values(), ids=WHOLE)
+def test_whole_needs_no_file_that_is_not_merged(files: dict[str, str]) -> None:
+    assert composed(files, whole=True).problems == ()
+    assert composed(files, whole=True).data == composed(files).data
+
+
+def test_whole_reads_nothing_more_once_a_file_is_missing() -> None:
+    files = {"conf/config.yaml": "defaults: [model: llama, g: gone]\n", "conf/g/o.yaml": "", **LLAMA}
+    found = composed(files, whole=True)
+    assert [problem.kind for problem in found.problems] == [ProblemKind.NOT_FOUND]
+    assert found.sources == ("conf/config.yaml",)
+
+
 def test_name_that_leads_out_of_the_tree_is_not_read() -> None:
     found = composed({"conf/config.yaml": "defaults: [../../x@_here_, /../../y@_here_, //etc/z]\na: 1\n"})
     assert {problem.kind for problem in found.problems} == {ProblemKind.NOT_FOUND}

@@ -80,6 +80,7 @@ class Repository:
         self._unlisted: tuple[tuple[str, str], ...] = ()
         self.notice = ""  # why not all files were listed, once they were
         self._documents: dict[str, tuple[Document | Unreadable, ...]] = {}
+        self._latest: tuple[Source, tuple[Document | Unreadable, ...]] | None = None
         self._document_cache: DocumentCache | None = None
         self._recognise = recogniser(settings.frameworks)
         hints, self._called = recognising_words(settings.frameworks)
@@ -243,6 +244,7 @@ class Repository:
             self._launcher_files.setdefault(path, None)
             return source, ()
         found = self._documents.get(path) or self.recall(("documents", path), lambda: self._parse(source))
+        self._latest = source, found
         return source, self._recipes(found) if path.endswith(PROGRAMS) else found
 
     def _may_matter(self, path: str, source: Source) -> bool:
@@ -342,7 +344,9 @@ class Repository:
         return None if file is None else (file, _evidence(file, source))
 
     def _read(self, source: Source) -> tuple[Document | Unreadable, ...]:
-        """The documents of `source`, parsed once while it is the text of its file."""
+        """The documents of `source`, parsed once while it is the text of its file, and not again for the recipe that is being judged."""
+        if self.memory is None and self._latest is not None and self._latest[0] == source and source.path.endswith(CONFIGURATIONS):
+            return self._latest[1]
         if self.memory is None or self.tree.read(source.path) is not source:
             return read(source)
         return self.recall(("parsed", source.path), lambda: read(self._noted(source)))

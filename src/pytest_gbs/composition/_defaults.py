@@ -29,12 +29,14 @@ class Part(NamedTuple):
 class DefaultsTree:
     """The tree of all entries under a primary configuration, as Hydra builds it [_create_defaults_tree_impl].
 
-    An entry's children are those of its file's own list; None among them is the file itself, `_self_`.
+    An entry's children are those of its file's own list; None among them is the file itself, `_self_`. A `whole` tree ends at the
+    first file that is not there.
     """
 
-    def __init__(self, folder: Folder, choices: Choices) -> None:
+    def __init__(self, folder: Folder, choices: Choices, whole: bool) -> None:
         self.folder = folder
         self.choices = choices
+        self.whole = whole
         self.problems: list[ComposeProblem] = []
         self.count = 0
 
@@ -87,7 +89,6 @@ class DefaultsTree:
 
     def _report_absent(self, entry: PlacedEntry) -> None:
         """Note that no option is chosen, or that its file is not there, which only an optional one may lack."""
-        options = self.folder.options(entry.group_path) if entry.group is not None else ""
         if entry.name == MISSING:
             kind, message = ProblemKind.DEFAULTS, f"an option for {entry.key} must be given"
         elif entry.parent is None:
@@ -95,8 +96,11 @@ class DefaultsTree:
             raise CompositionError(ProblemKind.NOT_FOUND, message, entry.at)
         elif entry.optional or entry.config.startswith(f"{HYDRA}/"):
             return
+        elif self.whole:
+            raise CompositionError(ProblemKind.NOT_FOUND, f"there is no {entry.config}.yaml", entry.at)
         else:
             kind, message = ProblemKind.NOT_FOUND, f"there is no {entry.config}.yaml"
+        options = self.folder.options(entry.group_path) if entry.group is not None else ""
         self.problems.append(ComposeProblem(kind, f"{message}; options are {options}" if options else message, entry.at))
 
     def _children(self, entry: PlacedEntry, file: ConfigFile) -> list[PlacedEntry | None]:

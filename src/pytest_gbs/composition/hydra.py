@@ -37,7 +37,8 @@ def compose(
     """The configuration that Hydra 1.2 and later composes from `config_name` in folder `config_dir`, with `overrides`.
 
     `resolvers`, `environment` and `variables` are those of `Interpolations`. With `whole`, a configuration with problems has no
-    values. Hydra's own settings (`hydra.*`, `hydra/*`) are left out, as Hydra leaves them out of what the program gets.
+    values, and composing ends at the first file that is not there. Hydra's own settings (`hydra.*`, `hydra/*`) are left out, as Hydra
+    leaves them out of what the program gets.
     """
     budget = Budget()
     folder = Folder(cache, config_dir.strip("/"), budget)
@@ -45,7 +46,7 @@ def compose(
     root = Branch(Location(config_dir, 0, 0, ()))
     groups, values = _parsed(overrides, folder, problems)
     try:
-        _merge_parts(root, _parts(folder, config_name, groups, problems), budget, problems)
+        _merge_parts(root, _parts(folder, config_name, groups, problems, whole), budget, problems)
         for each in values:
             try:
                 apply_override(root, each.parsed, each.at, budget)
@@ -97,9 +98,9 @@ def _path(text: str) -> str:
     return match.group(1).replace("/", ".").strip(".") if match else ""
 
 
-def _parts(folder: Folder, name: str, groups: Sequence[PlacedOverride], problems: list[ComposeProblem]) -> list[Part]:
+def _parts(folder: Folder, name: str, groups: Sequence[PlacedOverride], problems: list[ComposeProblem], whole: bool) -> list[Part]:
     choices = Choices(groups)
-    defaults = DefaultsTree(folder, choices)
+    defaults = DefaultsTree(folder, choices, whole)
     try:
         return defaults.parts(name, Location(folder.folder, 0, 0))
     finally:
