@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.files.worktree import WorkTree, remembering
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.tree import Tree
 
@@ -221,6 +221,18 @@ def test_what_leads_out_of_the_tree_is_read_only_where_a_user_named_it(tmp_path:
         assert "the tree" in _reason(tree, path)
     named = WorkTree(tmp_path / "tree", named=frozenset({"out.yaml", "../secret.yaml"}))
     assert _text(named, "out.yaml") == _text(named, "../secret.yaml") == "path: secret.yaml\n"
+
+
+def test_what_leads_out_of_a_folder_that_was_read_from_is_not_read(tmp_path: Path) -> None:
+    _write(tmp_path, "secret/a.yaml", "tree/sub/a.yaml", "tree/a.yaml")
+    (tmp_path / "tree/sub/out.yaml").symlink_to("../../secret/a.yaml")
+    (tmp_path / "tree/sub/beside").symlink_to("../../secret", target_is_directory=True)
+    tree = remembering(WorkTree(tmp_path / "tree"))
+    for _ in range(2):
+        assert isinstance(tree.read("sub/a.yaml"), Source)
+        assert isinstance(tree.read("a.yaml"), Source)
+        for path in ("sub/out.yaml", "sub/beside/a.yaml", "sub/../../secret/a.yaml", "../secret/a.yaml", "/a.yaml"):
+            assert isinstance(tree.read(path), Unreadable), path
 
 
 def test_a_root_that_is_itself_a_link_holds_its_files(tmp_path: Path) -> None:

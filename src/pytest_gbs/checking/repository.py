@@ -12,7 +12,7 @@ from pytest_gbs.arithmetic.wording import agreement
 from pytest_gbs.claims.worlds import Nearby
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import FOLDER, MISSING
-from pytest_gbs.files.worktree import listing
+from pytest_gbs.files.worktree import listing, remembering
 from pytest_gbs.frameworks import recogniser, recognising_words
 from pytest_gbs.launches.jobs import is_job, may_describe_job
 from pytest_gbs.launches.programs import hints as launcher_hints
@@ -62,9 +62,9 @@ class Repository:
 
     def __init__(self, tree: Tree, settings: Settings, memory: Memory | None = None) -> None:
         self.memory = memory
-        self.tree: Tree = tree if memory is None else memory.begin(tree, settings)
+        self.tree: Tree = remembering(tree) if memory is None else memory.begin(tree, settings)
         # What all results may rest on, whichever of them asks first.
-        self.for_all: Tree = tree if memory is None else memory.noting_for_all()
+        self.for_all: Tree = self.tree if memory is None else memory.noting_for_all()
         self.settings = settings
         self.guard = Guard()
         self._ahead: dict[str, Source] = {}

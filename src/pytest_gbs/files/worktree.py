@@ -60,7 +60,7 @@ class WorkTree(NamedTuple):
     A file larger than `max_file_size` bytes can't be read. `exclude` are globs of what is left out beside hidden and ignored files.
     `named` are paths, relative to the root, that a user asked for: only they may lead out of the root, by `..` or a link, and they are
     listed although they are ignored. `most` is None, or how many files and folders are looked at for what is around those: where there
-    are more, only files near them are listed.
+    are more, only files near them are listed. `known` are folders that lead nowhere else, as far as they are kept.
     """
 
     root: StrPath
@@ -68,6 +68,7 @@ class WorkTree(NamedTuple):
     exclude: tuple[str, ...] = ()
     named: frozenset[str] = frozenset()
     most: int | None = None
+    known: set[str] | None = None
 
     def paths(self) -> tuple[str, ...]:
         """The paths of all files, with `/`, sorted; hidden, ignored, excluded and installed ones left out.
@@ -138,7 +139,7 @@ class WorkTree(NamedTuple):
     def read(self, path: str) -> Source | Unreadable:
         """The text of the file at `path`, or why it can't be read; only regular files below the root are opened."""
         full = _with_slash(self.root) + path
-        if path not in self.named and (refused := _refused(self.root, path)):
+        if path not in self.named and (refused := _refused(self.root, path, self.known)):
             return Unreadable(path, refused)
         data = read_bytes(full, self.max_file_size)
         if isinstance(data, bytes):
@@ -241,10 +242,18 @@ def _tracked_files(repository: str) -> TrackedFiles:
     return TrackedFiles(repository)
 
 
-def _refused(root: StrPath, path: str) -> str:
-    """Why `path` may not be read without being named, or nothing: it, or a link on its way, leads out of `root`."""
-    folder = _with_slash(root)
-    for step in _steps(path):
+def remembering(tree: Tree) -> Tree:
+    """`tree` for one check: each folder on the way to a file is looked at once."""
+    return tree._replace(known=set()) if isinstance(tree, WorkTree) else tree
+
+
+def _refused(root: StrPath, path: str, known: set[str] | None) -> str:
+    """Why `path` may not be read without being named, or nothing: it, or a link on its way, leads out of `root`.
+
+    A folder among those `known` does not, and one found out about is added to them.
+    """
+    folder, above = _with_slash(root), path.rpartition("/")[0]
+    for step in (path,) if known and above and above in known else _steps(path):
         if step == "..":
             return "outside the tree"
         try:
@@ -255,6 +264,8 @@ def _refused(root: StrPath, path: str) -> str:
             return "no file can have this name"
         if stat.S_ISLNK(mode):
             return _leads_out(folder, path)
+        if known is not None and step == above:
+            known.add(above)
     return ""
 
 
@@ -276,4 +287,4 @@ def _leads_out(folder: str, path: str) -> str:
     return "" if real.startswith(inside) else OUTSIDE
 
 
-__all__ = ["Listing", "WorkTree", "find_root", "listing", "most_searched"]
+__all__ = ["Listing", "WorkTree", "find_root", "listing", "most_searched", "remembering"]
