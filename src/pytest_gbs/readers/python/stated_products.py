@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_gbs.model.limits import DEEPEST_EXPRESSION
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.functions import dotted
@@ -20,7 +21,6 @@ from pytest_gbs.readers.python.values import Evaluator
 _global = lazy_pattern(r"(?:eff|effective|total|global|actual)_(?:train_)?batch(?:_?size)?")
 _WORLD: Final = frozenset(("get_world_size", "world_size", "num_processes"))
 _ACCUMULATES: Final = ("accum", "update_freq")
-_DEEPEST: Final = 8
 
 
 class _Product(NamedTuple):
@@ -86,7 +86,7 @@ def _accumulates(text: str) -> bool:
 
 
 def _factors(node: ast.expr, depth: int) -> Iterator[ast.expr]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and depth < _DEEPEST:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and depth < DEEPEST_EXPRESSION:
         yield from _factors(node.left, depth + 1)
         yield from _factors(node.right, depth + 1)
     else:
