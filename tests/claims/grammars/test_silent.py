@@ -151,6 +151,9 @@ def test_does_not_take_letters_within_a_word_for_evaluation(key: str) -> None:
         "num_nodes: 4",
         "nodes: 4",
         "This setup works well for 3090 24GB GPU, adapt it to yours.",
+        "each machine has 8x MI250X",
+        "4 MI250X per node",
+        "8 AMD MI250 GPUs",
     ],
 )
 def test_states_no_hardware(text: str) -> None:
@@ -177,6 +180,8 @@ def test_states_no_hardware(text: str) -> None:
         ("batch size (trained on 256 gpus)", Force.HISTORY),
         ("number of gpus (original titanet-large was trained on 4 nodes with 8 gpus each)", Force.HISTORY),
         ("This config is only tested on an 8xA100 machine.", Force.HISTORY),
+        ("Examples for 8xH100:", Force.ADVISES),
+        ("Examples: 2 nodes of 8 GPUs", Force.ADVISES),
         ("With three GPUs, split=[10, 20] puts layers 10-19 on the second", Force.ADVISES),
     ],
 )

@@ -28,9 +28,9 @@ _OTHER_BEFORE: Final = _phrases(
 )
 # In front of the number: they put it off, or bound it.
 _ADVISES_BEFORE: Final = _phrases(
-    "_may_ _might_ _can_ _could_ _would_ _up_to_ _max_ _maximum_ _min_ _e_g_ _for_example_ _try_ _todo_ _fixme_ _increase_ _decrease_"
-    " _reduce_ _adjust_ _change_ _raise_ _double_ _halve_ _override_ _feel_free_ _set_to_ _set_it_to_ _set_this_to_ _must_ _need_to_"
-    " _needs_to_ _divisible_ _limit _prefer _want_ _use_ _stays_ _stay_ _remains_ _remain_ _still_"
+    "_may_ _might_ _can_ _could_ _would_ _up_to_ _max_ _maximum_ _min_ _e_g_ _for_example_ _examples_ _try_ _todo_ _fixme_ _increase_"
+    " _decrease_ _reduce_ _adjust_ _change_ _raise_ _double_ _halve_ _override_ _feel_free_ _set_to_ _set_it_to_ _set_this_to_ _must_"
+    " _need_to_ _needs_to_ _divisible_ _limit _prefer _want_ _use_ _stays_ _stay_ _remains_ _remain_ _still_"
 )
 # Anywhere in the statement.
 _ADVISES: Final = _phrases(
