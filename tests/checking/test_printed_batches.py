@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import checked, codes
+from tests.launches.building import checked, codes, only
 
 # 2 on each of 4 GPUs, 8 times: 64.
 PROGRAM = """\
@@ -51,3 +51,40 @@ def test_what_a_script_prints_is_in_order(printed: str, tmp_path: Path) -> None:
 )
 def test_another_batch_than_the_script_prints_is_found(printed: str, tmp_path: Path) -> None:
     assert _found(f"{printed}{LAUNCH}", tmp_path) == ["GBS301"]
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        pytest.param('echo "Effective batch size: 128"', "this launch gives 64, but the script prints 128", id="printed"),
+        pytest.param("# global batch size 128", "this launch gives 64, but its comment claims 128", id="in a comment"),
+        pytest.param(
+            '# settings\necho "Effective batch size: 128"  # of the run',
+            "this launch gives 64, but the script prints 128",
+            id="between comments",
+        ),
+        pytest.param(
+            'echo "Effective batch size: 128 (2 * 8 GPUs * 8)"', "this launch gives 64 on 4 GPUs, but the script prints 128 on 8", id="GPUs"
+        ),
+        pytest.param("# 8 GPUs: global batch size 128", "this launch gives 64 on 4 GPUs, but its comment claims 128 on 8", id="its GPUs"),
+        pytest.param(
+            "# 4 GPUs per node, global batch size 128",
+            "this launch gives 64, but its comment claims 128",
+            id="the GPUs are right",
+        ),
+    ],
+)
+def test_one_finding_says_what_stated_the_batch_and_on_which_gpus(said: str, message: str, tmp_path: Path) -> None:
+    script = f"#!/bin/bash\n{said}\n{LAUNCH}"
+    assert only(checked(tmp_path, {"train.py": PROGRAM, "run.sh": script})).message == message
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param("# runs on 8 GPUs\n\n# global batch size 64", id="the batch is right"),
+        pytest.param("# runs on 8 GPUs\n\n# global batch size 64, with 8 GPUs", id="for those GPUs"),
+    ],
+)
+def test_wrong_gpus_beside_a_right_batch_are_found(said: str, tmp_path: Path) -> None:
+    assert set(_found(f"{said}\n{LAUNCH}", tmp_path)) == {"GBS303"}

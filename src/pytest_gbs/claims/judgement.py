@@ -16,7 +16,7 @@ from pytest_gbs.model.equation import Enforcement, Rounding
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity
 from pytest_gbs.model.run import Cause, Claim, Judgement, Reading, Run, World
 
 # The settings that a claim may name beside the hardware, and that a stale claim may be fixed by.
@@ -391,6 +391,12 @@ def _source(declaration: Declaration) -> str:
 
 def _unit(size: Quantity) -> str:
     return " tokens" if size.name == Name.TOKENS_PER_STEP else ""
+
+
+def with_hardware(declaration: Declaration) -> Iterator[Factor]:
+    """Yield each size of hardware that a claim names, as a condition or as a factor of its product."""
+    factors = declaration.sum.factors if declaration.sum is not None else ()
+    yield from (stated for stated in (*declaration.stated_conditions(), *factors) if stated.name in HARDWARE)
 
 
 def number(declaration: Declaration) -> str:

@@ -105,6 +105,7 @@ class Declaration(NamedTuple):
     weak: bool = False  # a file's or a run's name
     sum: StatedArithmetic | None = None
     per_rank: int = 0  # what each GPU takes, where that is what is stated and `value` is that times the GPUs
+    printed: bool = False  # by a script, rather than said in a comment
 
     def stated_conditions(self) -> tuple[Factor, ...]:
         """The sizes that the same statement names, each where it stands (where the number stands, if nothing says)."""

@@ -15,6 +15,7 @@ HEADER: Final = "header"
 ABOVE: Final = "above"
 TRAILING: Final = "trailing"
 END: Final = "end"
+PRINTED: Final = "printed"  # no comment: what a script prints
 
 Span: TypeAlias = tuple[int, int]
 Owner: TypeAlias = tuple[KeyPath | None, str]

@@ -1,7 +1,8 @@
 """A launch gives another global batch size than the recipe, or the script itself, claims.
 
 The recipe says `# Config for 8 nodes with GBS 128`, and a script runs it on other hardware or with another accumulation. Learning
-rate and schedule are still those of the batch claimed.
+rate and schedule are still those of the batch claimed. A batch size that a script prints before its launch
+(`echo "Effective batch size: 128"`) counts like its comment.
 
 Each launch is checked separately: with the processes that its launcher starts, and the recipe with the settings of the command
 line in it. Only the number of the claim counts, not the hardware beside it: a launch on one node with eight times the
@@ -23,8 +24,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.solver import symbolic
-from pytest_gbs.arithmetic.wording import amounts, beside, called, leaves, listing, product, short, symbolic_text
-from pytest_gbs.claims.judgement import number
+from pytest_gbs.arithmetic.wording import amounts, beside, called, count, leaves, listing, product, short, symbolic_text
+from pytest_gbs.claims.judgement import number, with_hardware
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import DOCUMENTS
 from pytest_gbs.model.launch import Kind, Launch
@@ -59,7 +60,7 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
     if reading.holds:
         return Verified(CODE, at, run.assumptions, decides=True)
     if reading.holds is None:
-        message = f"{_whose(run, declaration)} claims {number(declaration)}"
+        message = _claimed(run, declaration)
         if launch.kind == Kind.SCRIPT and declaration.at.source == launch.at.source:  # no recipe's own check shows it
             return Undetermined(CODE, declaration.at, message, reading.free, _implies(reading), values=reading.values)
         return Undetermined(CODE, at, message, reading.free, claim=False)
@@ -70,7 +71,7 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
         found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
         given = symbolic_text(found) if found else "another number"
         free = listing(map(called, reading.free), last="and")
-        message = f"this launch gives {given}, but {_whose(run, declaration)} claims {number(declaration)}: no number of {free} gives that"
+        message = f"this launch gives {given}, but {_claimed(run, declaration)}: no number of {free} gives that"
         return Finding(CODE, message, severity, at, "", (beside,), assumptions=run.assumptions)
     return _finding(run, declaration, reading.size, severity, at)
 
@@ -82,7 +83,8 @@ def _implies(reading: Reading) -> str:
 
 def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, at: Location) -> Finding:
     unit = " tokens" if size.name == Name.TOKENS_PER_STEP else ""
-    message = f"this launch gives {size.value:,}{unit}, but {_whose(run, declaration)} claims {number(declaration)}"
+    here, there = _other_hardware(run, declaration)
+    message = f"this launch gives {size.value:,}{unit}{here}, but {_claimed(run, declaration)}{there}"
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     related = tuple(dict.fromkeys(beside(operands, at)))
     otherwise = "claimed" if declaration.at == at else "launch"
@@ -111,10 +113,23 @@ def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:
     return next((at for at in (*settings, *hardware) if at is not None), launch.at)
 
 
-def _whose(run: Run, declaration: Declaration) -> str:
-    at = declaration.at.source
-    own = run.launch is not None and at == run.launch.at.source
-    return at.rpartition("/")[2] if not own else "the text around it" if at.lower().endswith(DOCUMENTS) else "its comment"
+def _other_hardware(run: Run, declaration: Declaration) -> tuple[str, str]:
+    """The hardware of the launch and that of its script's claim, in words (` on 4 GPUs`, ` on 8`), where they differ; else nothing."""
+    own_claim = run.launch is not None and declaration.at.source == run.launch.at.source
+    for stated in with_hardware(declaration) if own_claim else ():
+        own = run.geometry.value(stated.name)
+        if own is not None and stated.value not in (own, run.geometry.value(Name.GPUS_PER_NODE) if declaration.ambiguous else own):
+            return f" on {count(own, stated.name)}", f" on {stated.value:,}"
+    return "", ""
+
+
+def _claimed(run: Run, declaration: Declaration) -> str:
+    at, said = declaration.at.source, number(declaration)
+    if run.launch is None or at != run.launch.at.source:
+        return f"{at.rpartition('/')[2]} claims {said}"
+    if declaration.printed:
+        return f"the script prints {said}"
+    return f"{'the text around it' if at.lower().endswith(DOCUMENTS) else 'its comment'} claims {said}"
 
 
 _RECIPE = """\

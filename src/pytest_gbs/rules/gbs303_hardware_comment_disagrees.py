@@ -16,7 +16,8 @@ What the launcher does: it never reads a comment. The processes that it starts a
 How to fix it: correct the comment, or the launcher's flags or configuration file.
 
 It stays silent if the script has several launches and the comment is not right above one, if the launcher's numbers are not known,
-if more GPUs are named where some may generate rather than train, and if the keys of a recipe say one GPU, which is what templates have.
+if more GPUs are named where some may generate rather than train, if the keys of a recipe say one GPU, which is what templates have, and
+if the comment claims a batch for that hardware which the launch does not have: `launch-changes-batch` tells of both.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import beside, count, leaves
+from pytest_gbs.claims.judgement import with_hardware
 from pytest_gbs.frameworks.conditions import serves_too
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.launch import Start
+from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size, Unknown
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
@@ -44,10 +47,18 @@ def check(run: Run) -> Iterator[Outcome]:
     if start is None:
         yield from _in_recipe(run, [each for each in stated if not each.weak and each.at.source == run.path])
         return
+    told = _told_with_a_batch(run)
     for declaration in stated:
         # Two numbers for one size are about several machines: one of them serves, say.
-        if len({each.value for each in stated if each.name == declaration.name}) == 1:
+        if declaration.at not in told and len({each.value for each in stated if each.name == declaration.name}) == 1:
             yield from _judge(run, start, declaration)
+
+
+def _told_with_a_batch(run: Run) -> set[Location]:
+    """The places of the hardware for which a batch is claimed that this launch does not have: one finding tells of both."""
+    if any(claim.judgement.readings[0].holds is not False for claim in run.claims):
+        return set()
+    return {stated.at for claim in run.claims for stated in with_hardware(claim.declaration)}
 
 
 def _in_recipe(run: Run, stated: list[Declaration]) -> Iterator[Outcome]:
@@ -88,7 +99,7 @@ def _with_environment(run: Run, declaration: Declaration) -> bool:
 
 
 def _to(size: Quantity, declaration: Declaration) -> str:
-    return f"change the comment to {count(size.value, declaration.name)}"
+    return f"change {'what is printed' if declaration.printed else 'the comment'} to {count(size.value, declaration.name)}"
 
 
 def _is_about(declaration: Declaration, size: Quantity) -> bool:
@@ -105,7 +116,8 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
         yield Verified(CODE, declaration.at)
         return
     at = next((leaf.at for leaf in leaves(size) if leaf.at is not None), start.at)
-    message = f"comment says {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
+    source = "the script prints" if declaration.printed else "comment says"
+    message = f"{source} {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
     yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),), holds=_to(size, declaration))
 
 

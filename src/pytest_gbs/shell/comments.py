@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.readers.owners import ABOVE, END, HEADER, TRAILING
+from pytest_gbs.readers.owners import ABOVE, END, HEADER, PRINTED, TRAILING
 from pytest_gbs.shell.text import ShellText
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
 
     A batch size that a script prints as it is, outside of branches and functions, is one by itself.
     """
-    spans = sorted([*(text.span(node) for node in _nodes(root)), *_printed_sizes(text, root)])
+    printed = frozenset(_printed_sizes(text, root))
+    spans = sorted([*(text.span(node) for node in _nodes(root)), *printed])
     first = next((text.span(child)[0] for child in root.children if child.type != "comment"), len(text.string))
     last = text.span(root.children[-1])[1] if root.children else 0
     code = max((text.span(child)[1] for child in root.children if child.type != "comment"), default=0)
@@ -40,17 +41,22 @@ def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
         origin = text.location(start + len(raw) - len(body), stop).start
         line = text.string.rfind("\n", 0, start) + 1
         alone = not text.string[line:start].strip()
-        if alone and blocks and line == previous and blocks[-1][0] != TRAILING:
+        if alone and blocks and line == previous and blocks[-1][0] not in (TRAILING, PRINTED):
             _, lines, pieces = blocks[-1]
             pieces.append((length, origin))
             lines.append(body)
             length += len(body) + 1
         else:
-            placement = TRAILING if not alone else HEADER if start < first else END if start >= code and last >= code else ABOVE
+            placement = PRINTED if (start, stop) in printed else _placement(alone, start < first, start >= code and last >= code)
             blocks.append((placement, [body], [(0, origin)]))
             length = len(body) + 1
         previous = stop + 1
     return tuple(CommentBlock("\n".join(lines), tuple(pieces), None, placement) for placement, lines, pieces in blocks)
+
+
+def _placement(alone: bool, is_first: bool, is_last: bool) -> str:
+    """Where a comment stands: behind a command, in front of all of them, behind them all, or above one."""
+    return TRAILING if not alone else HEADER if is_first else END if is_last else ABOVE
 
 
 def _printed_sizes(text: ShellText, root: Node) -> Iterator[tuple[int, int]]:
