@@ -24,6 +24,7 @@ from pytest_gbs.claims.worlds import (
     grows_with_gpus,
     is_of_other_settings,
     multiplied,
+    quotes_another_program,
     readings,
     said_in_comments,
     shown,
@@ -82,7 +83,7 @@ def build_runs(
 
     def in_their_worlds(stated: Iterable[Declaration]) -> Iterator[tuple[Declaration, tuple[World, ...]]]:
         for d in stated:
-            if d.force not in _COUNTS or d.weak:
+            if d.force not in _COUNTS or d.weak or quotes_another_program(d, document, framework):
                 continue
             worlds = tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes))
             if d.name == Name.RANK_BATCH_SIZE and grows_with_gpus(

@@ -23,6 +23,7 @@ _SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 # No single machine has more GPUs than this, bar a rack of 72 that counts as one.
 _PER_NODE_AT_MOST: Final = 16
 PER_NODE_USUAL: Final = 8
+_TRAINERS_KEY: Final = "per_device_train_batch_size"
 _EITHER: Final = Note(kind=Noted.EITHER)
 
 Sizes = dict[str, Quantity]
@@ -172,6 +173,20 @@ def is_of_other_settings(declaration: Declaration, seen: Geometry) -> bool:
     stated = declaration.sum.factors if declaration.sum is not None else ()
     named = [factor for factor in (*stated, *declaration.stated_conditions()) if factor.name in _SETTINGS]
     return len({factor.name for factor in named}) == len(_SETTINGS) and all(_differs(seen.said(each.name), each.value) for each in named)
+
+
+def quotes_another_program(declaration: Declaration, document: Document, framework: Framework) -> bool:
+    """Whether a statement gives the micro batch by the key of transformers' Trainer, which neither this framework nor the file has.
+
+    `# FLA: per_device_train_batch_size=128, 8 GPUs` in a recipe of Megatron tells what it is compared with.
+    """
+    text = document.source.text
+    factors = (*(declaration.sum.factors if declaration.sum else ()), *declaration.stated_conditions())
+    keyed = (each for each in factors if each.name == Name.MICRO_BATCH_SIZE and each.at.source == document.source.path)
+    if not any(text[: each.at.start].rstrip(" =:").endswith(_TRAINERS_KEY) for each in keyed):
+        return False
+    said = sum(block.text.count(_TRAINERS_KEY) for block in document.comments)
+    return text.count(_TRAINERS_KEY) == said and all(row.key[-1] != _TRAINERS_KEY for row in framework.rows)
 
 
 def _differs(size: Size, value: int) -> bool:
