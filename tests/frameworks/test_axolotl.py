@@ -40,6 +40,10 @@ def messages(found: list[Outcome]) -> list[str]:
         pytest.param("base_model: my/model\nlora_model_dir: out\n", id="inference"),
         pytest.param("provider: modal\nsecrets: []\ngpu: h100\n", id="a cloud"),
         pytest.param("micro_batch_size: 1\ngradient_accumulation_steps: 2\nnum_epochs: 1\n", id="no model"),
+        pytest.param(
+            '{"base_model": "m", "micro_batch_size": 8, "gradient_accumulation_steps": 8, "learning_rate": 1, "final_checkpoint": "c"}',
+            id="the summary of a run",
+        ),
     ],
 )
 def test_what_does_not_train_is_no_recipe(text: str) -> None:
