@@ -144,7 +144,8 @@ def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, di
         return Verified(ITS_RULE, at)
     message = f"{_quotient(run, constraint)} is less than {least}; {_does(run, constraint)}"
     mends, fixes = _ways_out(run, constraint)
-    return Finding(ITS_RULE, message, _severity(constraint), at, related=_related(run, names, at), holds=mends, fixes=fixes)
+    related, details = _related(run, names, at), _worked_out(run, names)
+    return Finding(ITS_RULE, message, _severity(constraint), at, related=related, details=details, holds=mends, fixes=fixes)
 
 
 def _judge_either(run: Run, constraint: Constraint, at: Location) -> Outcome:
@@ -187,7 +188,7 @@ def _over(divisor: str) -> str:
 def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     names = (*constraint.dividend, *constraint.divisor)
     message = f"{_undivided(run, constraint.dividend)} divisible by {_stated(run, constraint.divisor)}; {_does(run, constraint)}"
-    details = tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name), run)))
+    details = _worked_out(run, names)
     related = _related(run, names, at)
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
     label = _label(run, names)
@@ -315,6 +316,11 @@ def _ends_with_gpus(run: Run, names: tuple[str, ...]) -> bool:
 
 def _called(names: tuple[str, ...]) -> str:
     return " x ".join(called(name) for name in names)
+
+
+def _worked_out(run: Run, names: tuple[str, ...]) -> tuple[str, ...]:
+    """How each of sizes `names` was computed that was, a line each."""
+    return tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name), run)))
 
 
 def _arithmetic(size: Size | None, run: Run) -> str:
