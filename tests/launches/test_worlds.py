@@ -204,3 +204,24 @@ def test_options_that_are_too_long_leave_the_launch_unread(tmp_path: Path) -> No
     report = checked(tmp_path, {"run.sh": f'A="{data}"\nC="{MEGATRON} $A $A --global-batch-size 8"\nsrun python train.py $C\n'})
     assert batches(report) == []
     assert codes(report) == ["GBS007"]
+
+
+RL = """\
+python -m verl.trainer.main_ppo data.train_batch_size=64 actor_rollout_ref.actor.ppo_mini_batch_size=64 \\
+    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 actor_rollout_ref.rollout.n=8 {keys}
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "keys", "world"),
+    [
+        pytest.param("", "trainer.nnodes=2 trainer.n_gpus_per_node=8", 16, id="by itself"),
+        pytest.param("srun --nodes=1 --ntasks=1 ", "trainer.nnodes=2 trainer.n_gpus_per_node=8", 16, id="one controller"),
+        pytest.param("srun --nodes=2 --ntasks-per-node=1 ", "trainer.nnodes=1 trainer.n_gpus_per_node=8", 8, id="a task on each node"),
+        pytest.param("srun --nodes=2 --ntasks-per-node=1 ", "trainer.nnodes=$N trainer.n_gpus_per_node=8", None, id="nodes left open"),
+    ],
+)
+def test_a_controller_asks_for_the_gpus_that_its_keys_count(tmp_path: Path, start: str, keys: str, world: int | None) -> None:
+    script = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus-per-node=8\n" + start + RL.format(keys=keys)
+    (run,) = launched(checked(tmp_path, {"run.sh": script}))
+    assert run.geometry.value("world_size") == world

@@ -260,7 +260,7 @@ def _is_known(claim: Claim, own: Run) -> bool:
 
 # A run of so few optimizer steps tries whether something works.
 _FEW_STEPS: Final = 20
-_BATCH: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BATCH_SIZE)
+BATCH: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BATCH_SIZE)
 
 
 def _kind(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> str:
@@ -269,18 +269,22 @@ def _kind(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> str:
     steps = sizes.get(Name.MAX_STEPS)
     if isinstance(steps, Quantity) and steps.origin == Origin.LAUNCH and 0 < steps.value <= _FEW_STEPS:
         return Kind.TEST
-    batch = [size for name in _BATCH if isinstance(size := sizes.get(name), Unknown) and size.reason == Reason.INTERPOLATED]
+    batch = [size for name in BATCH if isinstance(size := sizes.get(name), Unknown) and size.reason == Reason.INTERPOLATED]
     if launch.kind in (Kind.SCRIPT, Kind.DOCUMENT) and any(size.at and size.at.source != resolved.recipe for size in batch):
         return Kind.TEMPLATE
     return launch.kind
 
 
 def _started(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> dict[str, Size]:
-    """The hardware of a launch: what its launcher gives, else the recipe's own keys; never a comment."""
+    """The hardware of a launch: what its launcher gives, else the recipe's own keys; never a comment.
+
+    A trainer of reinforcement learning whose keys count nodes and GPUs asks a cluster for them, whatever starts its one controller.
+    """
     given: dict[str, Size] = {size.name: size for size in resolved.found.start.sizes if size.name in (*HARDWARE, *PARALLEL)}
-    if any(isinstance(given.get(name), Quantity) for name in HARDWARE):
-        return given
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
+    asks = resolved.framework.unit == "completions" and bool(own) and sizes.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE}
+    if not asks and any(isinstance(given.get(name), Quantity) for name in HARDWARE):
+        return given
     parallel = {name: size for name, size in given.items() if name in PARALLEL}
     return {**parallel, **own} if own else given
 
