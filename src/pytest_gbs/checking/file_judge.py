@@ -10,7 +10,7 @@ from pytest_gbs.checking.evidence import Evidence
 from pytest_gbs.checking.finalise import merged
 from pytest_gbs.checking.reporting import FileResult, Reporting
 from pytest_gbs.checking.repository import Repository
-from pytest_gbs.checking.runs import Context, RecipeJudgement, build_runs, claimed, judge_file, judge_recipe, launch_run
+from pytest_gbs.checking.runs import BATCH, Context, RecipeJudgement, build_runs, claimed, judge_file, judge_recipe, launch_run
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
@@ -18,9 +18,10 @@ from pytest_gbs.launches.programs import command_words, read_launcher_file
 from pytest_gbs.model.document import PROGRAMS, PYTHON, TAKES_IN, Document
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework, Loader
+from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.limits import MOST_COMMENT_CHARACTERS, MOST_STATEMENTS
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
-from pytest_gbs.model.quantity import Quantity, Size
+from pytest_gbs.model.quantity import Quantity, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Role
 from pytest_gbs.model.rule import Scope
@@ -100,8 +101,23 @@ class FileJudge:
     def alone(self, script: str) -> tuple[RecipeJudgement, ...]:
         """What the rules say of each launch in a script that no file is the recipe of."""
         assert self.launches is not None
-        runs = _each_once(self._launch_run(resolved, None) for resolved in self.launches.alone.get(script, ()))
+        runs = _each_once(self._launch_run(resolved, self._of_program(resolved)) for resolved in self.launches.alone.get(script, ()))
         return tuple(judge_recipe((run,), None, self._rules) for run in self._with_locks(runs, 1))
+
+    def _of_program(self, resolved: ResolvedLaunch) -> Run | None:
+        """The one recipe of the program that a script starts, which gives all of its batch; None if the script gives a part."""
+        path = resolved.sources[0] if len(resolved.sources) == 1 else ""
+        sizes = resolved.sizes()
+        batch = [size for name in BATCH if isinstance(size := sizes.get(name), (Quantity, Unknown))]
+        given = any(size.at is not None and size.at.source != path for size in batch)
+        if given or not path.endswith(PROGRAMS) or resolved.found.launch.kind != Kind.SCRIPT:
+            return None
+        known = [(each, table) for each in self._repository.readable(path) if (table := self._repository.recognise(each)) is not None]
+        if len(known) != 1 or known[0][1].name != resolved.framework.name:
+            return None
+        document, framework = known[0]
+        recipe = _Recipe(document, document, framework, None)
+        return build_runs(document, framework, self._sizes(recipe), self._context(path))[0]._replace(policies=())
 
     def value(self, path: str, name: str) -> int | None:
         """The number of size `name` in the last recipe of the file at `path` that has one, None if none has."""

@@ -2,7 +2,8 @@
 
 The recipe says `# Config for 8 nodes with GBS 128`, and a script runs it on other hardware or with another accumulation. Learning
 rate and schedule are still those of the batch claimed. A batch size that a script prints before its launch
-(`echo "Effective batch size: 128"`) counts like its comment.
+(`echo "Effective batch size: 128"`) counts like its comment, and so does the comment of a Python
+program about the batch that it sets itself, if a script starts it without another one.
 
 Each launch is checked separately: with the processes that its launcher starts, and the recipe with the settings of the command
 line in it. Only the number of the claim counts, not the hardware beside it: a launch on one node with eight times the
