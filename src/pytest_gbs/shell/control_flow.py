@@ -94,12 +94,13 @@ class ControlFlow(Assigning):
             taken = answer.value is True and not decided and not doubt
             with self.maybe(not taken):
                 self.run_all(body)
-            ends.append((self.state.copy(), taken and (answer.default or bool(ends))))
+            by_default = answer.default or (taken and self.state.over == EXIT and self.is_blank(condition, body, otherwise))
+            ends.append((self.state.copy(), taken and (by_default or bool(ends))))
             decided = decided or taken
             has_commands = has_commands or (bool(self.state.over) and len(self.commands) > count)
-            if self.state.over in (EXIT, RETURN) and taken and answer.default:
+            if self.state.over in (EXIT, RETURN) and taken and by_default:
                 ended += condition
-            if answer.value is True and not answer.default:
+            if answer.value is True and not by_default:
                 join(self.state, ends, self.at(node))
                 return None
             doubt = doubt or answer.value is None
@@ -107,6 +108,13 @@ class ControlFlow(Assigning):
         ends.append((self.state.copy(), not doubt and not decided and bool(ends)))
         join(self.state, ends, self.at(node))
         return ended, has_commands
+
+    def is_blank(self, condition: list[Node], body: list[Node], before: ShellState) -> bool:
+        """Whether a branch fails because of what the script itself leaves empty: nobody runs it before that is filled in (`IMAGE=""`)."""
+        names = {name for node in condition for name in _names().findall(self.raw(node))}
+        empty = [before.variables[name] for name in names if name in before.variables]
+        fails = any(_failure().search(self.raw(node)) for node in body)
+        return fails and 0 < len(names) == len(empty) and not any(variable.unset or variable.scalar for variable in empty)
 
     def survive(self, condition: list[Node], count: int, at: Location) -> None:
         """Go on behind a branch that ended the script: what its condition asked for was given, so its default does not hold.
@@ -284,6 +292,9 @@ class ControlFlow(Assigning):
         """Make variables unknown that a loop changes."""
         for name in sorted(names):
             self.state.forget(name, self.at(body))
+
+
+_failure = lazy_pattern(r"\bexit[ \t]+[1-9]")
 
 
 _names = lazy_pattern(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
