@@ -15,6 +15,7 @@ RL = "--num_ppo_epochs 1 --critic_type drgrpo"
 MLPERF = "torchrun --nnodes=1 --nproc_per_node=8 src/train.py --nodes 1 --gpus_per_node 8"
 MAXTEXT = "python3 -m maxtext.trainers"
 LMFLOW = "examples/finetune.py --model_name_or_path my/model --dataset_path data/alpaca"
+AIAK = "torchrun --nproc_per_node 8 /workspace/aiak_training_llm/train.py --model-name llava-ov-1.5-4b --train-iters 9"
 MICRO = "--per_device_train_batch_size 2 --gradient_accumulation_steps 4"
 
 # Programs as the repositories have them, as far as their arguments go.
@@ -52,6 +53,7 @@ def trained(folder: Path, script: str) -> list[tuple[str, int | None]]:
         pytest.param("python3 -m maxtext.inference.decode per_device_batch_size=4 base_output_directory=a", id="MaxText decodes"),
         pytest.param(f"{MAXTEXT}.post_train.rl.train_rl num_batches=4", id="MaxText's rollouts of a file that is not seen"),
         pytest.param("python -m oat.oracles.remote.server --cuda-devices 0", id="an oracle of oat"),
+        pytest.param("torchrun --nproc_per_node 8 train.py --micro-batch-size 1 --training-phase sft", id="a program of another's"),
         pytest.param(f"accelerate launch --num_processes 8 examples/chatbot.py --model_name_or_path a {MICRO}", id="LMFlow talks"),
     ],
 )
@@ -97,6 +99,9 @@ def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
         ),
         pytest.param(f"accelerate launch --num_processes 8 {LMFLOW} {MICRO}", "LMFlow", 64, id="LMFlow: 2 x 4 x 8"),
         pytest.param(f"accelerate launch --num_processes 8 {LMFLOW} --per_device_train_batch_size 2", "LMFlow", 16, id="LMFlow: 2 x 8"),
+        pytest.param(f"{AIAK} --training-phase sft --micro-batch-size 1 --global-batch-size 24", "AIAK-Training-LLM", 24, id="AIAK"),
+        pytest.param(f"{AIAK} --training-phase sft --micro-batch-size 3", "AIAK-Training-LLM", 24, id="AIAK: 3 x 8"),
+        pytest.param(f"{AIAK} --training-phase sft --micro-batch-size 3 --packing-sft-data", "AIAK-Training-LLM", None, id="AIAK packs"),
         pytest.param(f"{MLPERF} --gbs 32 --mbs 2", "NeMo (MLPerf)", 32, id="MLPerf: as the log of the run says"),
         pytest.param(f"export GBS=32 MBS=2\n{MLPERF} --gbs $GBS --mbs $MBS", "NeMo (MLPerf)", 32, id="MLPerf: from the environment"),
         pytest.param(f"{OAT} --gpus 8 --train-batch-size-per-device 8", "oat (preferences)", 128, id="oat: 128 by default"),
@@ -104,7 +109,7 @@ def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
         pytest.param(f"python math_rl.py --pretrain a {RL} --train_batch_size 256", "oat (RL)", 256, id="oat: a program of its own"),
     ],
 )
-def test_batches(tmp_path: Path, script: str, title: str, total: int) -> None:
+def test_batches(tmp_path: Path, script: str, title: str, total: int | None) -> None:
     assert trained(tmp_path, script) == [(title, total)]
 
 
