@@ -291,6 +291,17 @@ def test_the_asynchronous_trainer_has_no_rollout_of_its_own_size() -> None:
     assert stumbles(rl(train=0)) == {"train_batch_size": Treatment.STOPS}
 
 
+ACTORS = "async_resources: {actor_fwd: {nnodes: 3, n_gpus_per_node: 8}, actor_train: {nnodes: 2, n_gpus_per_node: 4}}\n"
+
+
+@pytest.mark.parametrize(
+    ("actors", "steps"), [pytest.param("", 40, id="256 x 5 / 2 / 16"), pytest.param(ACTORS, 10, id="256 x 5 / 8 / 16")]
+)
+def test_async_flow_trains_on_gpus_of_its_own(actors: str, steps: int, tmp_path: Path) -> None:
+    (found,) = checked(tmp_path, {"r.yaml": f"{rl()}trainer: {{nnodes: 1, n_gpus_per_node: 2}}\n{actors}"}).files
+    assert [value(run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)) for run in found.runs] == [steps]
+
+
 BOTH = "ppo_micro_batch_size: 64, ppo_micro_batch_size_per_gpu: 8"
 
 
