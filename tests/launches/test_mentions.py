@@ -60,6 +60,16 @@ def test_a_name_that_stands_in_a_text(text: str, expected: list[str]) -> None:
     assert Names(NAMES).named(text) == set(expected)
 
 
+@pytest.mark.parametrize("text", ["--config=$X -config x", "cd config/", "train.sh config/$X", "config=$X"])
+def test_an_option_a_folder_or_a_key_is_no_name_without_a_suffix(text: str) -> None:
+    assert Names(["config"]).named(text, bare=True) == frozenset()
+
+
+@pytest.mark.parametrize("text", ["--config-name config", "train.sh config", "a=conf/config", "'config'"])
+def test_a_value_may_be_a_name_without_a_suffix(text: str) -> None:
+    assert Names(["config"]).named(text, bare=True) == {"config"}
+
+
 ALL_YAML = [name for name in NAMES if name.endswith(".yaml")]
 
 

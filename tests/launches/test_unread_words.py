@@ -63,3 +63,13 @@ def test_the_launch_of_a_script_stays_whatever_one_argument_is(tmp_path: Path) -
 def test_a_file_that_a_setting_of_hydra_names_is_not_the_recipe(setting: str, tmp_path: Path) -> None:
     run = "python3 -m verl.trainer.main_ppo data.train_batch_size=512 actor_rollout_ref.actor.ppo_mini_batch_size=128 algorithm.gamma=1"
     assert len(batches(checked(tmp_path, {"run.sh": f"{run} trainer.n_gpus_per_node=8 {setting}\n"}))) == 1
+
+
+@pytest.mark.parametrize("option", ["--model-card", "--num-checkpoint", "--data-cache"])
+def test_a_file_behind_an_option_with_a_c_is_no_recipe(option: str, tmp_path: Path) -> None:
+    assert batches(checked(tmp_path, {"r.yaml": TUNE, "run.sh": f"tune run --nproc_per_node 8 my_recipe.py {option} r.yaml\n"})) == []
+
+
+@pytest.mark.parametrize("option", ["-c", "--config", "--cfg"])
+def test_a_file_behind_an_option_that_says_so_is_one(option: str, tmp_path: Path) -> None:
+    assert batches(checked(tmp_path, {"r.yaml": TUNE, "run.sh": f"tune run --nproc_per_node 8 my_recipe.py {option} r.yaml\n"})) == [32]

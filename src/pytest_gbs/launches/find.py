@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
 
 _RECIPES: Final = (".yaml", ".yml", ".toml")
-# Parts of options that name a recipe: --config, --config_file, --train-config, --recipe, --yaml, -c.
-_NAMES_RECIPES: Final = ("conf", "recipe", "yaml", "yml", "toml", "-c", "file")
+# Parts of options that name a recipe: --config, --config_file, --train-config, --cfg, --recipe, --yaml. So does -c.
+_NAMES_RECIPES: Final = ("conf", "cfg", "recipe", "yaml", "yml", "toml", "file")
 _TESTS: Final = frozenset(("tests", "test", "ci", ".github"))
 _COSTLY: Final = 20  # what a started script counts for that was not read to its end
 
@@ -444,7 +444,7 @@ def _cut_off(command: Command, script: Script, at: Location) -> Iterator[Stop]:
         name, equals, _ = word.starts_with.partition("=")
         option = name if equals else before
         lost = [each for each in word.unknowns if each == TOO_LONG or each in loops]
-        if lost and (not option or any(part in option or part in option.replace("-", "_") for part in (*_NAMES_RECIPES, *MATTERING))):
+        if lost and (_names_recipe(option) or any(part in option.replace("-", "_") for part in MATTERING)):
             if TOO_LONG in lost:
                 yield Stop(f"a word of more than {LONGEST_VALUE:,} characters", at)
             turns = [each for each in lost if each in loops]
@@ -465,9 +465,14 @@ def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:
         option = name if equals and name.startswith("-") else before
         if equals and not before and _is_setting(name):
             continue
-        if not {name, before} & HYDRA and (not option or any(part in option for part in _NAMES_RECIPES)):
+        if not {name, before} & HYDRA and _names_recipe(option):
             yield word
         before = name if name.startswith("-") and not equals else ""
+
+
+def _names_recipe(option: str) -> bool:
+    """Whether what stands behind an option may be a recipe; behind none, it may."""
+    return option in ("", "-c") or any(part in option for part in _NAMES_RECIPES)
 
 
 def _is_setting(name: str) -> bool:

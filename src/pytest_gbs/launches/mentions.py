@@ -44,9 +44,10 @@ class Names:
         self._starts: frozenset[str] = frozenset()
         self._ends: frozenset[str] = frozenset()
 
-    def named(self, text: str) -> frozenset[str]:
-        """The names that are in `text`."""
-        there = self._known.intersection(token for match in _token().finditer(text) for token in _forms(match.group()))
+    def named(self, text: str, bare: bool = False) -> frozenset[str]:
+        """The names that are in `text`; of `bare` ones, which have no suffix, those that are not words for an option, a folder or a key."""
+        words = (match for match in _token().finditer(text) if not (bare and _is_no_value(match)))
+        there = self._known.intersection(token for match in words for token in _forms(match.group()))
         return frozenset(name for name, tokens in self._tokens.items() if tokens and there.issuperset(tokens))
 
     def fitting(self, text: str) -> frozenset[str]:
@@ -75,6 +76,11 @@ def _with_variables(text: str) -> Iterator[tuple[str | None, ...]]:
 
 
 _token = lazy_pattern(r"[\w.+-]+")
+
+
+def _is_no_value(word: re.Match[str]) -> bool:
+    """Whether a word of a text is an option (`--config`), a folder (`config/`) or what a value is given to (`config=`)."""
+    return word.group().startswith("-") or word.string.startswith(("/", "="), word.end())
 
 
 def _forms(token: str) -> tuple[str, str]:

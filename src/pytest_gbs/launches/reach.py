@@ -91,7 +91,7 @@ class Reach:
 
     def _read(self, text: str) -> Mentioned:
         scripts, configurations, bare = self._names
-        outright, without = configurations.named(text), bare.named(text)
+        outright, without = configurations.named(text), bare.named(text, bare=True)
         possible = outright | configurations.fitting(text) | {name for name, short in self._bare.items() if short in without}
         named = (_paths(self._scripts, scripts.named(text)), _paths(self._configurations, outright), _paths(self._configurations, possible))
         return Mentioned(programs(text), has_batch_key(text), *named)
