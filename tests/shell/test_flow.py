@@ -225,3 +225,37 @@ def test_a_path_beside_the_script_is_known_from_the_root() -> None:
     (found,) = (command for command in script(text, "scripts/run.sh").commands if command.words[0].text == "foo")
     assert found.words[2].text is None
     assert found.words[2].path == Folder("recipes/a.yaml", rooted=True)
+
+
+MAYBE = 'if [ -d "$D" ]; then {}; fi\nfoo {} a'
+
+
+@pytest.mark.parametrize("added", ['A+=(--load "$D")', "A+=(--finetune)", 'A+=("$D")'])
+def test_an_array_to_which_words_may_be_added_keeps_what_it_has(added: str) -> None:
+    words = only("A=(--batch 4)\n" + MAYBE.format(added, '"${A[@]}"')).words
+    assert [word.text for word in words] == ["foo", "--batch", "4", None, "a"]
+    assert words[3].parts[0].many
+
+
+@pytest.mark.parametrize("added", ['A="$A --load $D"', 'A+=" --finetune"'])
+def test_a_text_to_which_words_may_be_added_keeps_what_it_has(added: str) -> None:
+    words = only('A="--batch 4"\n' + MAYBE.format(added, "$A")).words
+    assert [word.text for word in words] == ["foo", "--batch", "4", None, "a"]
+
+
+@pytest.mark.parametrize(
+    "added", ["A+=(--batch 8)", "A+=(--tensor-model-parallel-size $T)", "A+=(-n $T)", "A+=(model.layers=2)", "A=(--batch 8)", "A=()"]
+)
+def test_an_array_to_which_a_size_may_be_added_is_unknown(added: str) -> None:
+    words = only("A=(--batch 4)\n" + MAYBE.format(added, '"${A[@]}"')).words
+    assert [word.text for word in words] == ["foo", None, "a"]
+
+
+@pytest.mark.parametrize("added", ['A="$A --batch $T"', 'A="$A-large"', 'A="$A 8"'])
+def test_a_text_to_which_a_size_may_be_added_is_unknown(added: str) -> None:
+    words = only('A="--batch 4"\n' + MAYBE.format(added, "$A")).words
+    assert "4" not in [word.text for word in words]
+
+
+def test_the_number_of_words_of_an_array_to_which_some_may_be_added_is_unknown() -> None:
+    assert only("A=(1 2)\n" + MAYBE.format("A+=(--load)", "${#A[@]}")).words[1].text is None

@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_gbs.model.command import Folder, Part, variables_of
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.limits import MOST_NAMED, ShellBudget
 from pytest_gbs.shell.text import Parts
@@ -224,7 +225,7 @@ def join(state: ShellState, branches: list[tuple[ShellState, bool]], at: Locatio
                 if mine is not None:
                     result.variables[name] = mine.lowered(at, name)
             else:
-                kept = _kept(name, mine, other, at)
+                kept = _kept(name, mine, other, at) or _lengthened(name, mine, other, at)
                 result.variables[name] = kept or _maybe(name, at, exported=bool((mine and mine.exported) or (other and other.exported)))
         _join_rest(result, branch, chosen is not None)
     state.become(result)
@@ -240,6 +241,39 @@ def _kept(name: str, mine: Variable | None, other: Variable | None, at: Location
             if one._replace(exported=exported).same(two._replace(exported=exported)):
                 return one._replace(exported=exported)
     return None
+
+
+def _lengthened(name: str, mine: Variable | None, other: Variable | None, at: Location) -> Variable | None:
+    """What one begins with to which the other adds words that decide nothing (`ARGS+=(--load "$DIR")`), then any number of words."""
+    if mine is None or other is None or mine.exported != other.exported or (mine.items is None) != (other.items is None):
+        return None
+    more = unknown(name, at, many=True)
+    short, long = sorted((mine, other), key=lambda one: len(one.parts if one.items is None else one.items))
+    if short.items is None or long.items is None:
+        count = len(short.parts)
+        added = "".join(part.text or "" for part in long.parts[count:])
+        fits = bool(count) and added[:1].isspace() and shape(short.parts) == shape(long.parts[:count]) and _decides_nothing(added.split())
+        return short._replace(parts=(*short.parts, Part(" ", at, at), more)) if fits else None
+    rest = long.items[len(short.items) :]
+    words = ["".join(part.text or "" for part in parts) for _, parts in rest]
+    fits = (
+        bool(short.items and rest)
+        and _shape(short) == _shape(long._replace(items=long.items[: len(short.items)]))
+        and _decides_nothing(words)
+    )
+    return short._replace(items=(*short.items, (rest[0][0], (more,)))) if fits else None
+
+
+# Parts of words that may change a batch, or name the file that has it. So does any number.
+_decisive = lazy_pattern(
+    "batch|bsz|accum|parallel|size|nproc|node|gpu|num|world|tensor|expert|pack|dynamic|coloc|schedule|speed|auto|conf|file|"
+    r"ya?ml|json|toml|overrid|(?:^|=)[-+]?[0-9][0-9.e+-]*$|^-[a-z]"
+)
+
+
+def _decides_nothing(words: Iterable[str]) -> bool:
+    """Whether none of `words`, of which some parts are known, sets what a batch is made of."""
+    return not any(_decisive().search(word.lower()) for word in words)
 
 
 def _maybe(name: str, at: Location, *, exported: bool = False) -> Variable:
