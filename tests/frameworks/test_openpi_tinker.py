@@ -1,4 +1,4 @@
-"""openpi's configurations, calls of a class that their own file defines, and launches of tinker-cookbook."""
+"""openpi's configurations, calls of a class that their own file defines, and launches of tinker-cookbook and rLLM."""
 
 from __future__ import annotations
 
@@ -72,3 +72,28 @@ def test_launches_of_tinker(arguments: str, batch: int | None, tmp_path: Path) -
 )
 def test_what_counts_something_else_has_no_label(arguments: str, tmp_path: Path) -> None:
     assert batches(checked(tmp_path, {"run.sh": f"python -m tinker_cookbook.recipes.{arguments}\n"})) == []
+
+
+RLLM = "import hydra\nfrom rllm.trainer import AgentTrainer\n\nAgentTrainer(config=None, backend='tinker').train()\n"
+GROUP = "rllm/backend=tinker training.group_size=8"
+STREAMS = "rllm.async_training.enable=true rllm.async_training.mini_batch_size=16"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        pytest.param("model.name=a data.train_batch_size=32", [], id="no group"),
+        pytest.param(f"{GROUP} model.name=a", [], id="a batch of the backend's own"),
+        pytest.param(f"{GROUP} data.train_batch_size=32", [256], id="32 x 8"),
+        pytest.param(f"{GROUP} data.train_batch_size=32 rllm.rollout.n=4", [128], id="32 x 4"),
+        pytest.param(f"{GROUP} data.train_batch_size=1 {STREAMS}", [128], id="16 x 8, one after the other"),
+        pytest.param(f"{GROUP} data.train_batch_size=32 rllm.rejection_sample.enable=true", [None], id="some are left out"),
+        pytest.param(f"{GROUP} data.train_batch_size=$B", [None], id="a batch that is not known"),
+    ],
+)
+def test_launches_of_rllm(arguments: str, expected: list[int | None], tmp_path: Path) -> None:
+    assert batches(checked(tmp_path, {"train.py": RLLM, "run.sh": f"python train.py {arguments}\n"})) == expected
+
+
+def test_a_program_that_uses_no_rllm_has_no_label(tmp_path: Path) -> None:
+    assert batches(checked(tmp_path, {"train.py": "import os\n", "run.sh": f"python train.py {GROUP} data.train_batch_size=32\n"})) == []
