@@ -29,6 +29,21 @@ def _read(path: Path) -> str:
     return path.read_bytes().decode()
 
 
+# Odd indentation, numbers and characters written in two ways, outputs that quote the source, no newline at the end.
+NOTEBOOK = """{
+   "cells": [
+\t{"cell_type": "markdown", "metadata": {}, "source": ["# Gr\u00f6\u00dfe \\u00e9\\n"]},
+      {"cell_type": "code", "execution_count": 3, "metadata": {"x":  1.50, "y":1e3},
+       "outputs": [ {"name": "stdout", "output_type": "stream", "text": ["  gradient_accumulation_steps = 8 \\u2192 na\u00efve\\n"]} ],
+       "source": ["from trl import SFTConfig, SFTTrainer\\n",
+ "gr\u00f6\u00dfe = \\"\u00e9\\\\t\\u00fc\\"\\n",
+ "args = SFTConfig(gr\u00f6\u00dfe, per_device_train_batch_size=4,  gradient_accumulation_steps = 8)  # 4 x 8 x 2 = 64\\n"]},
+ {"cell_type":"code","execution_count":null,"metadata":{},"outputs":[],
+  "source":"SFTConfig(per_device_train_batch_size=2, gradient_accumulation_steps=12)"}
+   ],  "nbformat": 4,
+ "nbformat_minor": 5 , "metadata": {}}"""
+
+
 class TestRecipes:
     """A recipe by itself."""
 
@@ -61,6 +76,18 @@ class TestRecipes:
         assert gbs("scale", "sft.yaml", "--nodes", str(nodes)).code == 0
         assert gbs("scale", "sft.yaml", "--nodes", "2").code == 0
         assert (repo / "sft.yaml").read_bytes() == original
+
+    @pytest.mark.parametrize("newline", ["\n", "\r\n"])
+    def test_of_a_notebook_only_the_numbers_change(self, newline: str, repo: Path, gbs: Gbs) -> None:
+        text = NOTEBOOK.replace("\n", newline)
+        write(repo, {"a.ipynb": text})
+        told = gbs("scale", "--world-size", "4", "--from-world-size", "2", "a.ipynb").out
+        assert [line.partition(":")[0] for line in told.splitlines() if line.startswith("a.ipynb")] == [
+            "a.ipynb (cell 2)",
+            "a.ipynb (cell 3)",
+        ]
+        expected = text.replace("steps = 8)  # 4 x 8 x 2 =", "steps = 4)  # 4 x 4 x 4 =").replace("steps=12", "steps=6")
+        assert _read(repo / "a.ipynb") == expected
 
     def test_nothing_to_change_writes_nothing(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": GOOD})

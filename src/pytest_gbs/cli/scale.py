@@ -99,11 +99,12 @@ def _write(job: Job, files: Mapping[str, tuple[Source, Source]], report: Report,
 
 
 class _Subject(NamedTuple):
-    """One thing to scale: a recipe by itself, or the launch in a script; and the files that belong to it alone."""
+    """One thing to scale: a recipe by itself, or the launch in a script; the files that belong to it alone; `which` of its file it is."""
 
     run: Run
     script: str
     files: frozenset[str]
+    which: str = ""
 
 
 def _scale_all(
@@ -128,7 +129,7 @@ def _scale_all(
         shop = _workshop(job, targets, changed, subject)
         if run.path in changed:
             run = same(run, _check(job, targets, changed, here)) or run
-        result = scale(run, wish, shop)
+        result = scale(run, wish, shop)._replace(which=subject.which)
         results.append(result)
         if isinstance(result, Scaled):
             changed.update((new.path, new) for _, new in result.files)
@@ -165,7 +166,7 @@ def _subjects(job: Job, report: Report, here: CommandLineHardware) -> Iterator[_
         if file.role == Role.COMPANION and file.path not in named:
             continue
         own = [run for run in file.runs if run.launch is None]
-        yield from (_Subject(run, "", frozenset((run.path,))) for run in own)
+        yield from (_Subject(run, "", frozenset((run.path,)), file.which) for run in own)
         if file.framework is not None and file.runs and not own and file.launcher is None and not file.launches:
             yield Stuck(file.path, "", "only its launches make it a recipe: scale the script that launches it")
     scripts = [path for path in named if any(file.path == path and file.launches for file in report.files)]

@@ -36,10 +36,10 @@ def _path(result: Scaled | Stuck, options: Options) -> str:
 
 def _lines(result: Scaled | Stuck, options: Options) -> Iterator[str]:
     if isinstance(result, Stuck):
-        yield f"{_path(result, options)}: {escape(result.reason)}"
+        yield f"{_path(result, options)}{result.which}: {escape(result.reason)}"
         yield from (f"  {line}" for line in near(result.near, result.world_size))
         return
-    yield f"{_path(result, options)}: {_headline(result)}"
+    yield f"{_path(result, options)}{result.which}: {_headline(result)}"
     yield from (f"  {_line_of(change, result):<9} {_change(change)}" for change in result.changes)
     yield from (f"  {line}" for line in remarks(result))
     if result.back:
@@ -114,7 +114,7 @@ def _memory(old: Shape, new: Shape) -> Iterator[str]:
 
 
 def _row(result: Scaled | Stuck, options: Options) -> tuple[str, ...]:
-    path = _path(result, options)
+    path = _path(result, options) + result.which
     if isinstance(result, Stuck):
         text = "; ".join((escape(result.reason), *near(result.near, result.world_size)))
         return (path, number(result.target) if result.target else "-", "can't be scaled", text)

@@ -65,6 +65,7 @@ class Scaled(NamedTuple):
     assumptions: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
     back: str = ""
+    which: str = ""  # of the recipes of its file, to stand behind the path: ` (cell 2)`
 
 
 class Stuck(NamedTuple):
@@ -76,3 +77,4 @@ class Stuck(NamedTuple):
     target: int = 0
     world_size: int = 0
     near: Near = Near()
+    which: str = ""
