@@ -86,7 +86,11 @@ def test_a_mistake_is_refused_in_its_place(text: str, offset: int, reason: str) 
     assert (found.offset, found.reason) == (offset, reason)
 
 
-@pytest.mark.parametrize(("text", "matters"), [('{"x": }', False), ('{"train_batch_size": ,}', True)], ids=["other", "batch"])
+@pytest.mark.parametrize(
+    ("text", "matters"),
+    [('{"x": }', False), ('{"train_batch_size": ${size}}', False), ('{"train_batch_size": ,}', True)],
+    ids=["other", "template", "batch"],
+)
 def test_a_text_matters_that_holds_a_batch_key(text: str, matters: bool) -> None:
     assert refusal(text, PATH).matters is matters
 

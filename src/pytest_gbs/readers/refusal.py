@@ -30,7 +30,7 @@ def unreadable(source: Source, offset: int, reason: str) -> Unreadable:
     marker = f"\n{text}".find("\n<<<<<<< ")
     if marker >= 0 and "\n>>>>>>> " in text:
         offset, reason = marker, f"merge conflict marker in line {text.count(chr(10), 0, marker) + 1}"
-    matters = any(word in text for word in MATTERING) and not is_template(text)
+    matters = any(word in text for word in MATTERING) and not is_template(text) and not text.startswith("${", offset)
     return Unreadable(source.path, reason, min(offset, len(text)), source, matters)
 
 
