@@ -140,6 +140,29 @@ def test_arguments_of_other_packages(tmp_path: Path, text: str, title: str, micr
     assert (found.framework.title, sizes(found).get(Name.MICRO_BATCH_SIZE)) == (title, micro)
 
 
+OWN_CLASS = """\
+from transformers import TrainingArguments
+
+class RLOOConfig(TrainingArguments):
+    per_device_train_batch_size: int = 4
+    generation_batch_size: int = None
+    steps_per_generation: int = None
+
+    def __post_init__(self):
+        self.generation_batch_size = self.generation_batch_size or self.per_device_train_batch_size * self.world_size
+        self.per_device_train_batch_size = min(self.per_device_train_batch_size, 8)
+"""
+
+
+@pytest.mark.parametrize(("package", "micro"), [("mine", None), ("trl", 4)])
+def test_a_class_in_the_repository_of_its_library_is_as_its_table_says(tmp_path: Path, package: str, micro: int | None) -> None:
+    text = f"from {package} import RLOOConfig, RLOOTrainer\nRLOOTrainer(args=RLOOConfig(steps_per_generation=8)).train()\n"
+    inner = {f"{package}/__init__.py": "from .configs import RLOOConfig\n", f"{package}/configs.py": OWN_CLASS}
+    found = report(tmp_path, {"train.py": text, **inner})
+    assert [finding.code for finding in found.findings()] == []
+    assert [sizes(each.runs[0]).get(Name.MICRO_BATCH_SIZE) for each in found.files if each.path == "train.py"] == [micro]
+
+
 def test_json_names_the_cell_of_a_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "nb.ipynb").write_text(notebook("import os", SFT + "SFTConfig(per_device_train_batch_size=4)"), encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,7 @@ from pytest_gbs.claims.worlds import Nearby
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import FOLDER, MISSING
 from pytest_gbs.files.worktree import listing, remembering
-from pytest_gbs.frameworks import recogniser, recognising_words
+from pytest_gbs.frameworks import describes, recogniser, recognising_words
 from pytest_gbs.launches.jobs import is_job, may_describe_job
 from pytest_gbs.launches.programs import hints as launcher_hints
 from pytest_gbs.launches.programs import read_launcher_file
@@ -353,7 +353,7 @@ class Repository:
 
     def _parse(self, source: Source) -> tuple[Document | Unreadable, ...]:
         """The documents of `source`, with what they take from other files of the tree."""
-        return read(self._noted(source), self._imported, self._in_folder, self._given_by_hydra)
+        return read(self._noted(source), self._imported, self._in_folder, self._given_by_hydra, describes)
 
     def _given_by_hydra(self, folder: str, name: str) -> tuple[dict[Any, Any], dict[KeyPath, Location]] | None:
         from pytest_gbs.composition.hydra import compose, given_to_program

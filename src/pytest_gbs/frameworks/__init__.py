@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from pytest_gbs import model
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.plugins import prebuilt
-from pytest_gbs.frameworks._recognition import Index, Recogniser, build
+from pytest_gbs.frameworks._recognition import Index, Recogniser, build, class_name
 from pytest_gbs.frameworks._stored import restored, restored_index, stored, stored_index
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
@@ -54,6 +54,16 @@ def recognising_words(extra: tuple[Framework, ...] = ()) -> tuple[tuple[str, ...
     """Words of which one occurs in the text of every recipe, and of every program with one, those of the tables `extra` too."""
     known, own = _known().how, build(("", number, table) for number, table in enumerate(extra))
     return (*known.hints, *own.hints), (*known.called, *own.called)
+
+
+def describes(called: str) -> bool:
+    """Whether a table is for calls of the class that is imported as `called`."""
+    return class_name(called) in _classes()
+
+
+@cache
+def _classes() -> frozenset[str]:
+    return frozenset(name for entry in _known().how.entries for name in entry.calls)
 
 
 def recognise(document: Document, program: Program = NO_PROGRAM) -> Framework | None:

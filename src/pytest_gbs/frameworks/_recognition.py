@@ -125,8 +125,7 @@ class Recogniser:
 
     def _of_call(self, called: str, document: Document) -> Framework | None:
         """The table of a class; a dictionary, a module and a class of the program's own must have the keys of the table too."""
-        root, _, last = called.partition(".")
-        name = f"{root}.{last.rpartition('.')[2]}" if last else root
+        name = class_name(called)
         entries = [entry for entry in self._entries if name in entry.calls and (not entry.imports or entry.imports in document.imports)]
         seen = sum(self._bits[key] for key in document.keyed.keys() & self._bits.keys()) if entries else 0
         if _by_keys(name):
@@ -150,6 +149,12 @@ class Recogniser:
                 entry for entry in self._entries if entry.doors & doors and not entry.imports and entry.admits(seen)
             )
         return found
+
+
+def class_name(called: str) -> str:
+    """The name of a class as tables have it: that of its package and its own (`trl.SFTConfig`), wherever in there it is imported from."""
+    root, _, last = called.partition(".")
+    return f"{root}.{last.rpartition('.')[2]}" if last else root
 
 
 def build(named: Iterable[tuple[str, int, Framework]]) -> Index:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from pytest_gbs.composition import DocumentCache, with_settings
+from pytest_gbs.frameworks import describes
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
@@ -68,7 +69,8 @@ class CommandLineAlone:
         """The one trainer that a program sets up when `world` processes of it run."""
         line = command_line(found.start.program[1:], world, found.environment)
         composes = partial(given_by_hydra, found, self._tree)
-        recipes = ((each, self._recognise(each.document, NO_PROGRAM)) for each in read_started(source, line, self._tree.listed, composes))
+        started = read_started(source, line, self._tree.listed, composes, describes)
+        recipes = ((each, self._recognise(each.document, NO_PROGRAM)) for each in started)
         known = [(each, table) for each, table in recipes if table is not None]
         if len(known) != 1:
             return None

@@ -12,7 +12,7 @@ from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, is_helm, unreadable
 
 if TYPE_CHECKING:
-    from pytest_gbs.readers.python.modules import Composes
+    from pytest_gbs.readers.python.modules import Composes, Describes
 
 __all__ = ["decode", "read"]
 
@@ -25,12 +25,14 @@ def read(
     reads: Callable[[str], Source | Unreadable] | None = None,
     lists: Callable[[str], Iterable[str]] | None = None,
     composes: Composes | None = None,
+    describes: Describes | None = None,
 ) -> tuple[Document | Unreadable, ...]:
     """The documents of `source` in order, and last, where reading failed, why.
 
     The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is not JSON), `.toml` TOML, `.py` and `.ipynb`
     a program, everything else YAML. `reads` gives other files of the repository, whose functions a program may import, `lists` the
-    paths of those in a folder, and `composes` what Hydra gives a program.
+    paths of those in a folder, `composes` what Hydra gives a program, and
+    `describes` says of the name of a class whether a table is for it.
     """
     if len(source.text) >= MOST_LINES and _lines(source.text) > MOST_LINES:
         return (unreadable(source, 0, f"more than {MOST_LINES:,} lines"),)
@@ -38,7 +40,7 @@ def read(
     if path.endswith(PROGRAMS):
         from pytest_gbs.readers.python import read_python
 
-        return read_python(source, reads, lists, composes)
+        return read_python(source, reads, lists, composes, describes)
     if is_helm(source.text):
         return (unreadable(source, 0, "a template of Helm")._replace(matters=False),)
     if path.endswith(".json"):

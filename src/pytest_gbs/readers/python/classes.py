@@ -8,7 +8,7 @@ from typing import Final
 from pytest_gbs.model.limits import DEEPEST_PARENTS
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.objects import Objects
-from pytest_gbs.readers.python.results import Ancestor, Entry, batch_name
+from pytest_gbs.readers.python.results import Ancestor, Entry, Known, batch_name
 from pytest_gbs.readers.python.scopes import Scope
 
 _MAKES: Final = frozenset(("__init__", "__post_init__"))
@@ -28,9 +28,11 @@ class Classes(Objects):
         if above is None or not above.names:
             return Ancestor(names, {})
         span = self.program.span(func)
-        return above._replace(
-            names=names + above.names, fields={key: (span, at_span(value, span)) for key, (_, value) in above.fields.items()}
-        )
+        fields = {key: (span, at_span(value, span)) for key, (_, value) in above.fields.items()}
+        describes = self.modules.describes if self.modules is not None else None
+        if describes is not None and describes(name):  # the library itself: its table says what the class sets
+            return Ancestor(names + above.names, {key: entry for key, entry in fields.items() if isinstance(entry[1], Known)})
+        return above._replace(names=names + above.names, fields=fields)
 
     def _ancestor_of(self, definition: ast.ClassDef, depth: int, elsewhere: bool) -> Ancestor:
         if definition not in self.behind:

@@ -19,6 +19,8 @@ from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
 AttributePath: TypeAlias = tuple[str, ...]
 Reads: TypeAlias = Callable[[str], Source | Unreadable]
 Lists: TypeAlias = Callable[[str], Iterable[str]]
+# Whether a table is for the class of a name, as it is imported.
+Describes: TypeAlias = Callable[[str], bool]
 # What Hydra makes of the file of a name in a folder, as plain data, and the places of what the command line gives of it; None: unknown.
 Composes: TypeAlias = Callable[[str, str], tuple[dict[Any, Any], dict[KeyPath, Location]] | None]
 
@@ -72,14 +74,17 @@ class Bound(NamedTuple):
 class Modules:
     """Finds what programs import; `reads` gives the file at a path of the repository, None if there is none to look into.
 
-    `lists` gives the paths of the files in a folder, `composes` what Hydra gives a program.
+    `lists` gives the paths of the files in a folder, `composes` what Hydra gives a program, and `describes` says
+    whether a table is for the class of a name.
 
     `changed` and `handed_on` keep what was found out about the functions: which attributes of a parameter each changes, with the constant
     that it always sets one to, and what each gives to others, by scope and name.
     """
 
-    def __init__(self, reads: Reads | None, lists: Lists | None = None, composes: Composes | None = None) -> None:
-        self.reads, self.lists, self.composes = reads, lists, composes
+    def __init__(
+        self, reads: Reads | None, lists: Lists | None = None, composes: Composes | None = None, describes: Describes | None = None
+    ) -> None:
+        self.reads, self.lists, self.composes, self.describes = reads, lists, composes, describes
         self.found: dict[tuple[str, str, bool], tuple[Program, Scopes] | None] = {}
         self.changed: dict[tuple[ast.FunctionDef, str], dict[AttributePath, ast.Constant | None]] = {}
         self.handed_on: dict[Scope, dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]] = {}
