@@ -158,11 +158,12 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     held = _held(scopes)
     trained, own = given_to_trainers(scopes), own_batches(scopes, evaluator)
     for call, scope in scopes.calls:
-        func = evaluator.partials(call.func, scope)[0]
+        func, bound_before = evaluator.partials(call.func, scope)
         name = scopes.qualified(func)
         if not name.rpartition(".")[2][:1].isupper():
             continue
-        table = evaluator.keywords(call, scope)
+        told = bool(bound_before) or call in trained or call in held or _may_set_batch(call, scope, scopes)
+        table = evaluator.keywords(call, scope) if told else Table({}, *evaluator.program.span(call))
         elsewhere = call in trained or not _TRAINER_SIZES.isdisjoint(table.entries) or _arguments().search(name) is not None
         names, fields, sets = evaluator.ancestor(func, scope, elsewhere=elsewhere)
         if not names and evaluator.program.cells and "." not in name and scope.find(name) is None:
@@ -172,6 +173,10 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
             return
         if not names or ((fields or name not in names) and _is_in_method(scope) and not _sets_batch(table)):
             continue  # such as the arguments that a trainer makes itself if it gets none
+        if not told:  # most classes have nothing to do with batches: what their calls say takes long to find out
+            if not sets and not any(map(batch_name().search, fields)):
+                continue
+            table = evaluator.keywords(call, scope)
         place, lost = evaluator.program.span(func), evaluator.lost(func)
         table = table._replace(entries={**fields, **table.entries, **dict.fromkeys(sets, (place, lost))})
         table = _with_attributes(table, call, scope, scopes, evaluator)
@@ -180,6 +185,12 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
             if call in own:
                 table.entries[_OF_DEVICE] = own[call]
             yield " ".join(names), call, table
+
+
+def _may_set_batch(call: ast.Call, scope: Scope, scopes: Scopes) -> bool:
+    """Whether the words of a call say a batch size, or may, or what it makes is changed later."""
+    names = [each.arg or "batch" for each in call.keywords]
+    return any(map(batch_name().search, names)) or not scopes.changes.keys().isdisjoint(scope.named.get(call, ()))
 
 
 def _unbound(name: str, scopes: Scopes) -> tuple[str, ...]:

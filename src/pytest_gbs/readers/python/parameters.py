@@ -153,10 +153,13 @@ class Parameters(Expressions):
 
     def _is_made_otherwise(self, name: str) -> bool:
         """Whether a class is named elsewhere than where it is called, so that something else may make one, or be made from it."""
+        calls = len(self.scopes.called.get(name, ()))
+        if self.program.text.count(name) == calls + 1:  # with the definition itself
+            return False
         if self.mentioned is None:
             names = (each.id for each in ast.walk(self.program.tree) if isinstance(each, ast.Name))
             self.mentioned = Counter(names)
-        return self.mentioned[name] > len(self.scopes.called.get(name, ()))
+        return self.mentioned[name] > calls
 
     def _is_run(self, name: str) -> bool:
         """Whether the function `name` is handed to a library that makes a command line of it."""
