@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.model.document import LOOP, Document, Scalar
+from pytest_gbs.readers.python.results import STEPS
 from pytest_gbs.readers.scalar import COMPUTED
 from tests.readers.python.test_calls import documents
 
@@ -122,17 +123,17 @@ def test_a_batch_that_is_not_plain_is_unknown(change: tuple[str, str]) -> None:
 )  # fmt: skip
 def test_steps_that_are_not_plain_are_unknown(change: tuple[str, str]) -> None:
     assert change[0] in DISTRIBUTED
-    assert numbers(DISTRIBUTED.replace(*change), "DataLoader.batch_size", "optimizer.step") == ["16", None]
+    assert numbers(DISTRIBUTED.replace(*change), "DataLoader.batch_size", STEPS) == ["16", None]
 
 
 def test_the_loader_that_the_loop_goes_over_gives_the_batch() -> None:
     assert numbers(ACCELERATE, "DataLoader.batch_size", "Accelerator.gradient_accumulation_steps") == ["2", "4"]
-    assert numbers(DISTRIBUTED, "DataLoader.batch_size", "optimizer.step") == ["16", "4"]
-    assert numbers(DISTRIBUTED.replace("scaler.step(optimizer)", "self.opt.step()"), "DataLoader.batch_size", "optimizer.step") == [
+    assert numbers(DISTRIBUTED, "DataLoader.batch_size", STEPS) == ["16", "4"]
+    assert numbers(DISTRIBUTED.replace("scaler.step(optimizer)", "self.opt.step()"), "DataLoader.batch_size", STEPS) == [
         "16",
         "4",
     ]
-    assert numbers(DISTRIBUTED.replace("scaler.step(optimizer)", "adopt.step()"), "DataLoader.batch_size", "optimizer.step") == ["16", None]
+    assert numbers(DISTRIBUTED.replace("scaler.step(optimizer)", "adopt.step()"), "DataLoader.batch_size", STEPS) == ["16", None]
 
 
 def test_a_loader_without_a_size_has_batches_of_one() -> None:
@@ -142,8 +143,8 @@ def test_a_loader_without_a_size_has_batches_of_one() -> None:
 def test_a_test_that_has_a_name_in_the_loop() -> None:
     named = "        due = (step + 1) % STEPS == 0\n        if due:\n"
     text = DISTRIBUTED.replace("        if (step + 1) % STEPS == 0 or step == len(loader) - 1:\n", named)
-    assert numbers(text, "DataLoader.batch_size", "optimizer.step") == ["16", "4"]
-    assert numbers(text.replace("        due =", "        due = x\n        due ="), "DataLoader.batch_size", "optimizer.step") == [
+    assert numbers(text, "DataLoader.batch_size", STEPS) == ["16", "4"]
+    assert numbers(text.replace("        due =", "        due = x\n        due ="), "DataLoader.batch_size", STEPS) == [
         "16",
         None,
     ]
@@ -154,7 +155,7 @@ def test_accelerate_accumulates_only_where_it_is_asked_to() -> None:
     plain = plain.replace("                accelerator.b", "            accelerator.b").replace(
         "                optimizer.s", "            optimizer.s"
     )
-    assert numbers(plain, "optimizer.step") == ["1"]
+    assert numbers(plain, STEPS) == ["1"]
 
 
 def test_a_loader_under_another_name_and_wrapped_is_the_same() -> None:
@@ -243,9 +244,9 @@ def test_processes_that_may_share_a_batch_are_not_read(change: tuple[str, str]) 
 
 
 def test_shards_take_batches_of_their_own() -> None:
-    assert numbers(SHARDED, "DataLoader.batch_size", "optimizer.step") == ["16", "4"]
+    assert numbers(SHARDED, "DataLoader.batch_size", STEPS) == ["16", "4"]
     wrapped = DISTRIBUTED.replace("torch.nn.parallel import Distributed", "torch.distributed.fsdp import FullySharded")
-    assert numbers(wrapped, "DataLoader.batch_size", "optimizer.step") == ["16", "4"]
+    assert numbers(wrapped, "DataLoader.batch_size", STEPS) == ["16", "4"]
 
 
 OPTIONS = DISTRIBUTED.replace("DataLoader(a, n, ", "DataLoader(a, **options, ").replace("    def collate", "    {}\n    def collate")

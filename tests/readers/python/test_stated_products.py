@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_gbs.readers.python.results import STEPS
 from tests.readers.python.test_loops import loop, numbers
 
 # 16 x 4 x processes, as a program modelled on MAE has it: the backward pass is in a module that is not here.
@@ -29,7 +30,7 @@ main(parser.parse_args())
 """
 PRODUCT = "args.batch_size * args.accum_iter * misc.get_world_size()"
 OTHER = PRODUCT.replace("batch_size", "val_batch")
-SIZES = ("DataLoader.batch_size", "optimizer.step")
+SIZES = ("DataLoader.batch_size", STEPS)
 
 
 @pytest.mark.parametrize(

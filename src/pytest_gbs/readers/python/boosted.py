@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.readers.python.loops import Reading
-from pytest_gbs.readers.python.results import Entry, Known, Lost, Made, Table
+from pytest_gbs.readers.python.results import STEPS, Entry, Known, Lost, Made, Table
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -59,7 +59,7 @@ def boosted(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Tab
             Table({"batch_size": (_place(first, evaluator), batch)}, *evaluator.program.span(first)),
         ),
         plugin[0]: (evaluator.program.span(first.func), plugin[1]),
-        "optimizer": (at, Table({"step": (at, each)}, *at)),
+        STEPS: (at, each),
     }
     yield call, Table(entries, *evaluator.program.span(call))
 

@@ -10,7 +10,7 @@ from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.functions import dotted
-from pytest_gbs.readers.python.results import NAMESPACE, Entry, Known, Made, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, STEPS, Entry, Known, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.stated_products import stated_product
 from pytest_gbs.readers.python.values import Evaluator
@@ -100,7 +100,7 @@ def _followed(reading: Reading, call: ast.Call, scope: Scope, own: Table | None)
     entries: dict[str, Entry] = {"DataLoader": (evaluator.program.span(loader.call.func), batches)}
     steps = None if own is not None and all(reading.accumulates(each) for each in loops) else reading.steps(loops)
     if steps is not None:
-        entries["optimizer"] = steps[0], Table({"step": steps}, *steps[0])
+        entries[STEPS] = steps
     return entries
 
 

@@ -83,3 +83,4 @@ class Ancestor(NamedTuple):
 
 batch_name = lazy_pattern(r"batch|accum", re.IGNORECASE)
 NAMESPACE: Final = "argparse.Namespace"
+STEPS: Final = "batches per optimizer step"  # the key of what no key holds: how often a loop of a program's own steps its optimizer

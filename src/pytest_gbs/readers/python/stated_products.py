@@ -14,7 +14,7 @@ from pytest_gbs.model.limits import DEEPEST_EXPRESSION
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.functions import dotted
-from pytest_gbs.readers.python.results import Entry, Known, Table
+from pytest_gbs.readers.python.results import STEPS, Entry, Known, Table
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -59,7 +59,7 @@ def stated_product(scopes: Scopes, evaluator: Evaluator) -> dict[str, Entry] | N
         steps = at, evaluator.value(product.accumulation, product.scope)
     return {
         "DataLoader": (place, Table({"batch_size": batch}, *place)),
-        "optimizer": (steps[0], Table({"step": steps}, *steps[0])),
+        STEPS: steps,
     }
 
 
