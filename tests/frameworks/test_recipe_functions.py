@@ -77,6 +77,50 @@ def test_degrees_that_the_text_does_not_fix_leave_the_batch_open(parallel: str, 
     assert size(found, Name.GLOBAL_BATCH_SIZE) is None
 
 
+OWN = """
+
+class Own({base}):
+    def __post_init__(self) -> None:
+        {sets}
+
+
+def own() -> Trainer.Config:
+    config = Own(training=TrainingConfig(num_tokens_per_microbatch_per_dp_rank=4096), parallelism=ParallelismConfig({parallel}))
+    return config
+"""
+TOKENS = "num_tokens_per_microbatch_per_dp_rank=4096"
+
+
+@pytest.mark.parametrize(
+    ("base", "sets", "parallel"),
+    [
+        pytest.param("object", "pass", "", id="a class of nothing"),
+        pytest.param("Trainer.Config", "self.parallelism.tensor_parallel_degree = 2", "", id="it sets a degree"),
+        pytest.param("Trainer.Config", "pass", "**degrees", id="degrees from elsewhere"),
+    ],
+)
+def test_a_class_of_the_file_that_may_set_degrees_leaves_the_batch_open(base: str, sets: str, parallel: str, tmp_path: Path) -> None:
+    text = TITAN.format(training=TOKENS, parallel="") + OWN.format(base=base, sets=sets, parallel=parallel)
+    _, own = files(tmp_path, text, 8)
+    assert size(own, Name.GLOBAL_BATCH_SIZE) is None
+
+
+def test_attributes_of_what_is_not_seen_leave_the_batch_open(tmp_path: Path) -> None:
+    lines = "config = imported()\n    config.training.num_tokens_per_microbatch_per_dp_rank = 4096\n    config.parallelism.steps = 1\n"
+    text = TITAN.format(training=TOKENS, parallel="") + f"\n\ndef other():\n    {lines}    return config\n"
+    _, other = files(tmp_path, text, 8)
+    assert (size(other, Name.MICRO_BATCH_SIZE), size(other, Name.GLOBAL_BATCH_SIZE)) == (4096, None)
+
+
+@pytest.mark.parametrize(("parallel", "batch"), [("", 32_768), ("tensor_parallel_degree=2", 16_384)])  # 4,096 x 8, 4,096 x 8 / 2
+def test_a_class_of_the_file_that_is_made_from_the_library(parallel: str, batch: int, tmp_path: Path) -> None:
+    text = TITAN.format(training=TOKENS, parallel="") + OWN.format(
+        base="Trainer.Config", sets="self.optimizer = align(self)", parallel=parallel
+    )
+    _, own = files(tmp_path, text, 8)
+    assert (own.findings, size(own, Name.GLOBAL_BATCH_SIZE)) == ((), batch)
+
+
 def test_a_global_batch_that_does_not_hold_whole_local_batches(tmp_path: Path) -> None:
     (found,) = files(tmp_path, TITAN.format(training="local_batch_size=16, global_batch_size=64", parallel=""), 8)
     assert [each.code for each in found.findings] == ["GBS202"]  # 64 / (16 x 8)

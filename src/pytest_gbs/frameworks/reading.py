@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from pytest_gbs.frameworks.conditions import VARIABLE, holds
-from pytest_gbs.model.document import PYTHON, Alias, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.document import FUNCTION, PYTHON, Alias, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Framework, Loader, Reading, Row, SameAs, Treatment
 from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.pattern import lazy_pattern
@@ -58,11 +58,19 @@ def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
         elif row.default is not None or (document.rest is not None and node is None):
             absent.append(row)
     if document.rest is not None:
-        return {**{row.name: Unknown(row.name, Reason.COMPUTED, document.rest) for row in absent}, **sizes}
+        unseen = [row for row in absent if not _is_beside(row, document)]
+        sizes = {row.name: Unknown(row.name, Reason.COMPUTED, document.rest) for row in unseen} | sizes
+        absent = [row for row in absent if row.default is not None and row.name not in sizes]
     late = [row for row in absent if not _take_default(row, sizes)]
     for row in late:  # a default that is another size's default, in whichever order the rows stand
         _take_default(row, sizes)
     return sizes
+
+
+def _is_beside(row: Row, document: Document) -> bool:
+    """Whether a function writes out all that the key of `row` would be in: it is not there, whatever else comes from elsewhere."""
+    above = document.keyed.get(row.key[:-1]) if document.called == FUNCTION and len(row.key) > 1 else None
+    return above is not None and type(above[1]) is Mapping and above[1].tag is None
 
 
 def _hidden(row: Row, document: Document) -> Unknown | None:

@@ -107,13 +107,23 @@ class _Functions:
         made = self.evaluator.value(node, scope)
         if not isinstance(made, Made):
             return None
-        library = library or made.name.partition(".")[0]
+        library = library or self._library(made, scope)
         table = _opened(made, library, 0)
         for keyword in node.keywords:
             inner = self._given(keyword.value, scope, library)
             if keyword.arg is not None and inner is not None:
                 table.entries[keyword.arg] = table.entries[keyword.arg][0], inner
         return table
+
+    def _library(self, made: Made, scope: Scope) -> str:
+        """The library that the class of `made` comes from or, if it is of this file and sets nothing within its arguments, is made from."""
+        if made.definition is None or made.func is None:
+            return made.name.partition(".")[0]
+        own = self.evaluator.ancestry(made.definition)
+        inside = (each.scope.parent for each in self.scopes.changes.get("self", ()) if len(_set(each)[0]) > 1)
+        if any(each is not None and each.node in own for each in inside):
+            return made.name
+        return (*self.evaluator.ancestor(made.func, scope, elsewhere=False).names, made.name)[0].partition(".")[0]
 
     def _elsewhere(self, call: ast.Call) -> Defined | None:
         """The function of another file of the repository that `call` calls by a name that is imported, or as one of an imported module."""
@@ -195,7 +205,8 @@ class _Functions:
             elif given is not None and isinstance(node, ast.Assign):
                 target = next(each for each in node.targets if _path(each)[1:] == path)
                 value = self._given(given, scope) or self.evaluator.value(given, scope)
-                _put(table, path, self.evaluator.program.span(target), value)
+                opened = _opened(value, self._library(value, scope), 0) if isinstance(value, Made) else value
+                _put(table, path, self.evaluator.program.span(target), opened)
         return table
 
     def _binding(self, name: str, scope: Scope) -> Binding | None:
@@ -270,7 +281,7 @@ def _put(table: Table, path: AttributePath, place: tuple[int, int], value: Value
         if isinstance(inner, Made):
             inner = inner.arguments
         if not isinstance(inner, Table):
-            inner = Table({}, *place, inner if isinstance(inner, Lost) else None)
+            inner = Table({}, *place, inner if isinstance(inner, Lost) else table.rest)
         table.entries[key] = place, inner
         table = inner
     if path:
