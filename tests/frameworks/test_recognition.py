@@ -4,6 +4,7 @@ import csv
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -18,6 +19,66 @@ from .building import title
 
 MODEL = "model_name_or_path: my/model\n"
 TRAINING = "per_device_train_batch_size: 4\ngradient_accumulation_steps: 2\nlearning_rate: 1.0e-5\noutput_dir: out\n"
+
+# Keys of any trainer.
+ANY_KEYS = [
+    "amp",
+    "arch",
+    "bf16",
+    "checkpoint",
+    "data",
+    "data_path",
+    "dataset",
+    "dataset_name",
+    "device",
+    "dropout",
+    "epochs",
+    "eval_interval",
+    "fp16",
+    "gpus",
+    "grad_accum",
+    "grad_clip",
+    "gradient_accumulation_steps",
+    "hidden_size",
+    "image_size",
+    "learning_rate",
+    "loss",
+    "lr",
+    "max_epochs",
+    "max_length",
+    "max_steps",
+    "model",
+    "model_name",
+    "model_path",
+    "name",
+    "num_classes",
+    "num_epochs",
+    "num_gpus",
+    "num_layers",
+    "num_workers",
+    "optimizer",
+    "output_dir",
+    "project",
+    "resume",
+    "save_dir",
+    "save_interval",
+    "scheduler",
+    "seed",
+    "seq_len",
+    "steps",
+    "task",
+    "tokenizer",
+    "train_data",
+    "train_path",
+    "val_data",
+    "vocab_size",
+    "wandb",
+    "warmup",
+    "warmup_steps",
+    "weight_decay",
+    "workers",
+    "world_size",
+]
 
 LOOK_ALIKES = {
     "only comments": "# nothing here\n{}\n",
@@ -35,6 +96,10 @@ LOOK_ALIKES = {
     "CI workflow": "name: tests\non: push\njobs:\n  build:\n    runs-on: ubuntu-latest\n",
     "table of contents": "- title: Chapter\n  sections:\n    - local: chapter1\n",
     "lm-harness": "task: mmlu\ndataset_path: my/data\nnum_fewshot: 5\n",
+    "evaluation": "task: mmlu\nbatch_size: 8\nnum_fewshot: 5\n",
+    "a program with options of DeiT": "model: vit\ndata_path: data\nbatch_size: 8\nlr: 0.1\n",
+    "a program with options of DINO": "arch: vit\ndata_path: data\nbatch_size_per_gpu: 8\n",
+    "a program with options of YOLO": "weights: a.pt\nimgsz: 640\nbatch_size: 8\n",
     "vLLM server": "model: my/model\ntensor-parallel-size: 8\nmax-model-len: 4096\n",
     "beaker": "version: v2\ntasks:\n  - name: train\n    arguments: [--per_device_train_batch_size, '4']\n",
     "SkyPilot": "resources: {accelerators: 'A100:8'}\nnum_nodes: 2\nrun: python train.py\n",
@@ -48,6 +113,16 @@ LOOK_ALIKES = {
     "a micro batch alone": "per_device_train_batch_size: 4\n",
     "a record of Weights & Biases": f"wandb_version: 1\n\n{MODEL}{TRAINING}_wandb: {{desc: null, value: {{cli_version: 0.17}}}}\n",
 }
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_keys_that_any_trainer_has_are_of_no_framework(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(50):
+        keys = [*random.sample(ANY_KEYS, random.randint(4, 12)), random.choice(("batch_size", "train_batch_size", "batch"))]
+        (document,) = read(Source("conf.yaml", "".join(f"{key}: 8\n" for key in keys)))
+        assert isinstance(document, Document)
+        assert recognise(document) is None, keys
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES.values(), ids=LOOK_ALIKES)

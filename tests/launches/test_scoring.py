@@ -20,6 +20,20 @@ def test_a_program_that_scores_is_not_a_launch(program: str, tmp_path: Path) -> 
     assert (codes(report), batches(report)) == ([], [128])
 
 
+@pytest.mark.parametrize("command", ["test", "validate", "predict", "eval"])
+def test_a_sub_command_that_scores_is_not_a_launch(command: str, tmp_path: Path) -> None:
+    """As a program on Lightning's command line has them."""
+    commands = f"python main.py {command} --config sft.yaml\ntorchrun --nproc_per_node 8 -m my.main fit --config sft.yaml\n"
+    report = checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": commands})
+    assert (codes(report), batches(report)) == ([], [128])
+
+
+@pytest.mark.parametrize("word", ["fit", "train", "test-run", "--test", "test.yaml"])
+def test_another_word_behind_the_program_may_train(word: str, tmp_path: Path) -> None:
+    commands = f"torchrun --nproc_per_node 8 main.py {word} --config sft.yaml\n"
+    assert batches(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": commands})) == [128]
+
+
 @pytest.mark.parametrize(
     "program", ["train_and_eval.py", "scripts/evaluator.py", "generate/train.py", "sft.py", "run_finetune_eval.py", "-m my.inference.train"]
 )

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.document import PYTHON, Document
+from pytest_gbs.model.document import COMMAND_LINE, PYTHON, Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_RECIPE_KEYS
 from pytest_gbs.model.location import KeyPath
@@ -59,7 +59,7 @@ class TableEntry(NamedTuple):
 
     def suits(self, document: Document) -> bool:
         """Whether the syntax and the values of `document` are those that this table asks for, where it asks for any."""
-        if self.syntax and self.syntax != document.syntax:
+        if self.syntax not in ("", COMMAND_LINE, document.syntax):
             return False
         return not self.when or any(holds(condition, document, self.loader) for condition in self.when)
 
@@ -146,7 +146,9 @@ class Recogniser:
             if len(self._alike) >= _MOST_ALIKE:
                 self._alike.clear()
             found = self._alike[seen] = tuple(
-                entry for entry in self._entries if entry.doors & doors and not entry.imports and entry.admits(seen)
+                entry
+                for entry in self._entries
+                if entry.doors & doors and not entry.imports and entry.syntax != COMMAND_LINE and entry.admits(seen)
             )
         return found
 

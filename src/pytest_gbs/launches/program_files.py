@@ -13,7 +13,7 @@ from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_arg
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import Source
-from pytest_gbs.model.program import Program, only_scores
+from pytest_gbs.model.program import SCORING_COMMANDS, Program, only_scores
 
 
 def program_name(found: FoundLaunch) -> str:
@@ -31,10 +31,14 @@ def program_name(found: FoundLaunch) -> str:
 
 
 def scores_only(found: FoundLaunch) -> bool:
-    """Whether the program of a launch, by its name or its module's, evaluates, generates or converts (`tune run generate`)."""
+    """Whether the program of a launch evaluates, generates or converts, by its name, its module's, or a sub-command.
+
+    `tune run generate`, and `main.py test --config run.yaml`, as a program on Lightning's command line has it.
+    """
     folder, _, name = program_name(found).rpartition("/")
     is_module = any(word.text == "-m" for word in found.start.program[:1])
-    return only_scores(name, folder.rpartition("/")[2] if is_module else "")
+    behind = found.start.program[2 if is_module else 1 :]
+    return only_scores(name, folder.rpartition("/")[2] if is_module else "") or (bool(behind) and behind[0].text in SCORING_COMMANDS)
 
 
 def program_source(found: FoundLaunch, read: Reads) -> Source | None:

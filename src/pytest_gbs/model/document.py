@@ -18,6 +18,8 @@ RECIPES: Final = (*CONFIGURATIONS, *PROGRAMS)
 """What the name of a file that may hold a recipe ends with."""
 PYTHON: Final = "python"
 """The syntax of Python programs."""
+COMMAND_LINE: Final = "command line"
+"""In a table the syntax of what stands in no file."""
 DICTIONARY: Final = "dict"
 """What `Document.called` is where a dictionary of a program is read."""
 FUNCTION: Final = "function"

@@ -193,8 +193,8 @@ class Recognition(NamedTuple):
     `programs` are names of its own programs, as `model.program` has them, and `uses` names that other programs of it import; a
     command line that names no file is recognised by them alone, or if they have a `common_name` (`train`) by its keys as well. If it
     `yields`, other tables that such a program imports come first.
-    `syntax` is the one that its files have (`json`), "" where any will do. `files` are globs, one of which the file's path must
-    match; only the tables of a user's own settings have them.
+    `syntax` is the one that its files have (`json`), "" where any will do, COMMAND_LINE if its programs read no file. `files` are
+    globs, one of which the file's path must match; only the tables of a user's own settings have them.
 
     In Python programs a recipe is a call of one of `calls`: the module and the class (`trl.SFTConfig`), `dict` for a dictionary and
     `module` for the names of a module, which must have the keys as well. A table with `imports` is that of programs alone

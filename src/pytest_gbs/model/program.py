@@ -46,6 +46,7 @@ _SCORES: Final = frozenset(
         *("decode", "convert", "conversion", "checker"),
     )
 )
+SCORING_COMMANDS: Final = _SCORES | {"test", "validate"}
 _TRAINS: Final = ("train", "tun", "learn")
 
 
