@@ -165,6 +165,22 @@ def test_epochs_of_a_data_loader_that_is_not_prepared_are_not_multiplied(tmp_pat
     )
 
 
+@pytest.mark.parametrize(
+    ("length", "fix"),
+    [
+        (OPTION, "multiply it by accelerator.num_processes, and divide len(loader) by that"),
+        (OPTION + N, "divide len(loader) by accelerator.num_processes"),
+    ],
+)
+def test_a_fix_suits_an_option_that_is_given_and_one_that_is_not(length: str, fix: str, tmp_path: Path) -> None:
+    report = check_example(
+        Example((("train.py", _program(FROM_EPOCHS, _schedule(length, "0"), PREPARE)),), ("--select", "GBS405")), tmp_path
+    )
+    assert [finding.holds for file in report.files for finding in file.findings] == [fix]
+    fixed = _program(FROM_EPOCHS.replace("len(loader)", "len(loader) / accelerator.num_processes"), _schedule(OPTION + N, "0"), PREPARE)
+    assert _told(tmp_path, fixed) == []
+
+
 def test_a_length_counts_the_processes_once(tmp_path: Path) -> None:
     (message,) = _told(tmp_path, _program(_schedule(LENGTH + N), PREPARE))
     assert message.startswith("len(loader) before prepare() has the batches of all processes already")

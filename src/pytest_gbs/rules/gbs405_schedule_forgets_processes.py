@@ -10,7 +10,8 @@ unless the `Accelerator` has `split_batches=True` or `step_scheduler_with_optimi
 not count, so that a factor of `gradient_accumulation_steps` is wrong as well.
 
 How to fix it: multiply options that count optimizer steps by `accelerator.num_processes`, the warm-up too. Do not multiply what follows
-from the length of a data loader that is not prepared yet.
+from the length of a data loader that is not prepared yet. An option that is set to such a length where it is not given needs both: the
+length divided by the processes where it is set, the option multiplied by them where the schedule is made.
 
 It stays silent if it is not plain what a number counts, or whether accelerate gets the schedule. An option counts optimizer steps only if
 the program ends when a counter of those reaches it. The warm-up is judged only beside a length that fits.
@@ -28,7 +29,8 @@ CODE = "GBS405"
 
 # How often the number of processes must be a factor of a number of steps.
 _RIGHT = {Counts.STEPS: 1, Counts.BATCHES: 0, Counts.SHARE: 1}
-_MULTIPLY = "multiply it by accelerator.num_processes"
+_PROCESSES = "accelerator.num_processes"
+_MULTIPLY = f"multiply it by {_PROCESSES}"
 
 
 def check(schedule: Schedule) -> Iterator[Outcome]:
@@ -36,9 +38,7 @@ def check(schedule: Schedule) -> Iterator[Outcome]:
     training, warmup = schedule.training, schedule.warmup
     if training is None:
         return
-    wrong = _wrong(training, "")
-    if training.otherwise is not None:
-        wrong = _wrong(training, f"if {training.text} is given, ") or _wrong(training.otherwise, f"if {training.text} is not given, ")
+    wrong = _wrong(training) if training.otherwise is None else _in_either_case(training, training.otherwise)
     short = warmup is not None and warmup.counts == Counts.STEPS and warmup.processes < 1
     if wrong is not None:
         related = (Related(warmup.at, "so is the warm-up"),) if short and warmup is not None and training.processes < 1 else ()
@@ -51,8 +51,17 @@ def check(schedule: Schedule) -> Iterator[Outcome]:
         yield Finding(CODE, message, Severity.WARNING, warmup.at, "warm-up", holds=_MULTIPLY)
 
 
-def _wrong(count: StepCount, when: str) -> Finding | None:
-    """What is wrong with the length of a schedule, None if it fits."""
+def _in_either_case(given: StepCount, otherwise: StepCount) -> Finding | None:
+    """What is wrong if an option is given, or else if it is not: mended so that both fit, as the schedule is made in one place."""
+    divide = f"divide len({otherwise.text}) by"
+    multiply = _MULTIPLY if _wrong(otherwise) is not None else f"{_MULTIPLY}, and {divide} that"
+    return _wrong(given, f"if {given.text} is given, ", multiply=multiply) or _wrong(
+        otherwise, f"if {given.text} is not given, ", leave=f"{divide} {_PROCESSES}"
+    )
+
+
+def _wrong(count: StepCount, when: str = "", multiply: str = _MULTIPLY, leave: str = f"leave out {_PROCESSES}") -> Finding | None:
+    """What is wrong with the length of a schedule, None if it fits; `multiply` and `leave` mend one that is too short or too long."""
     if count.processes == _RIGHT[count.counts]:
         return None
     if count.processes > _RIGHT[count.counts]:
@@ -61,11 +70,11 @@ def _wrong(count: StepCount, when: str) -> Finding | None:
         message = (
             f"len({count.text}) before prepare() has the batches of all processes already: on N processes the schedule is N times too long"
         )
-        return Finding(CODE, when + message, Severity.WARNING, count.at, "length", holds="leave out accelerator.num_processes")
+        return Finding(CODE, when + message, Severity.WARNING, count.at, "length", holds=leave)
     name = "it" if when else count.text
     counted = f"{name} counts optimizer steps" if count.counts == Counts.STEPS else f"len({count.text}) has the batches of one process"
     message = f"{counted}, and accelerate steps the schedule once per process: on N processes it ends N times earlier than on one"
-    return Finding(CODE, when + message, Severity.WARNING, count.at, "length", holds=_MULTIPLY)
+    return Finding(CODE, when + message, Severity.WARNING, count.at, "length", holds=multiply)
 
 
 _PROGRAM = """\
