@@ -401,6 +401,28 @@ def test_a_document_with_too_much_is_a_note(tmp_path: Path, name: str) -> None:
     assert (found.severity, found.at.source) == (Severity.INFO, name)
 
 
+PRINTED = f"```bash\n{LAUNCH}\n```\nIt prints:\n```bash\n{'A=(' * 10_000}\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("behind", "told_of"),
+    [
+        pytest.param("Done.\n", [], id="nothing"),
+        pytest.param(f"```bash\n{VIOLATING}```\n", ["GBS007"], id="a launch"),
+        pytest.param("```bash\nbash next.sh\n```\n", ["GBS007"], id="a script"),
+    ],
+)
+def test_what_a_document_prints_and_launches_nothing_behind_is_left_alone(behind: str, told_of: list[str], tmp_path: Path) -> None:
+    report = report_on(tmp_path, {"README.md": PRINTED + behind, "next.sh": "echo done\n"})
+    assert [finding.code for finding in told(report)] == told_of
+
+
+@pytest.mark.parametrize("stops", [f"{BUSY}{LAUNCH}", "A=(" * 10_000 + LAUNCH])
+def test_a_block_of_a_document_that_launches_and_is_not_read_is_a_note(stops: str, tmp_path: Path) -> None:
+    (found,) = told(report_on(tmp_path, {"README.md": f"```bash\n{stops}\n```\n```bash\necho done\n```\n"}))
+    assert (found.code, found.severity) == ("GBS007", Severity.INFO)
+
+
 @pytest.mark.parametrize(
     ("name", "severity"), [("benchmarks/inference/sweep.sh", "info"), ("run_eval.sh", "info"), ("eval_training.sh", "warning")]
 )

@@ -230,6 +230,8 @@ class Scripts:
             reason, at, met_before, behind_many = stops[0]
             # Where nothing behind it launches anything, what was not read are further turns of what was.
             turns = stops[0] is script.stopped and script.unread is not None and not self.reach.launches(script.unread)
+            if turns and _kind(source.path) == Kind.DOCUMENT:
+                return
             self.unread[source.path] = Unread(source.path, reason, at, met_before=met_before, behind_many=behind_many or turns)
 
     def _unsourced(self, script: Script) -> Iterator[Stop]:

@@ -298,7 +298,7 @@ class Script(NamedTuple):
     `stopped` is the first part that was not read, so that there may be more commands; None if all was read. `doubtful` are the
     places whose syntax is broken, `unsourced` the paths at which it looks for files to source that could not be had, and where.
     `unturned` are the variables of loops of more turns than are read one by one, and the places of the loops. `unread` is the text
-    behind the outermost loop in which reading stopped; None where it is not known.
+    behind the outermost loop in which reading stopped, of a document that from the block on in which it did; None where it is not known.
     """
 
     path: str

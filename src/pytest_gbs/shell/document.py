@@ -28,11 +28,12 @@ def read_document(source: Source, others: OtherFiles | None) -> Script:
     """What the shell blocks of a document run; variables do not reach from one block to the next."""
     interpreter = Interpreter(source, others)
     comments: list[CommentBlock] = []
-    left = MOST_CHARACTERS
+    left, start = MOST_CHARACTERS, 0
     for block in blocks(source.path, source.text):
         spans = tuple(_continued(source.text, _commands(source.text, block)))
         if not spans:
             continue
+        start = spans[0][0] if interpreter.stopped is None else start
         left -= sum(stop - start for start, stop in spans)
         if left < 0:
             interpreter.stop(f"more than {MOST_CHARACTERS:,} characters in its code blocks", Location(source.path, *spans[0]))
@@ -47,7 +48,8 @@ def read_document(source: Source, others: OtherFiles | None) -> Script:
         comments += read_comments(text, root)
         if not interpreter.read_text(text, root):
             break
-    return interpreter.script(source.path, comments)
+    unread = source.text[start:] if interpreter.stopped is not None else None
+    return interpreter.script(source.path, comments)._replace(unread=unread)
 
 
 def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
