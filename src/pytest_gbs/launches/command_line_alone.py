@@ -23,7 +23,7 @@ from pytest_gbs.model.location import Source, dotted
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
-from pytest_gbs.readers.python import read_own_defaults, read_spellings, read_started
+from pytest_gbs.readers.python import may_train_otherwise, read_own_defaults, read_spellings, read_started
 
 _COMMON_UNITS: Final = ("samples", "pairs")
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
@@ -80,7 +80,7 @@ class CommandLineAlone:
 
     def _alone(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What a launch runs whose command line is all there is, if its program is known to be a framework's."""
-        if found.missing or lacks_configuration(found, self._tree):
+        if found.missing or lacks_configuration(found, self._tree) or self._may_train_otherwise(found):
             return None
         path, programs = found.launch.at.source, tuple(programs_of(found, self._tree.listed))
         for style in _STYLES:
@@ -106,6 +106,12 @@ class CommandLineAlone:
                     composed = with_settings(None, path, given, style, framework.loader)
                 return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
         return None
+
+    def _may_train_otherwise(self, found: FoundLaunch) -> bool:
+        """Whether it is not plain that what the program trains has the arguments that it parses."""
+        source = program_source(found, self._tree.read)
+        line = command_line(found.start.program[1:], None, found.environment)
+        return source is not None and "batch" in source.text and may_train_otherwise(source, line)
 
     def _with_own_defaults(
         self, found: FoundLaunch, words: list[CommandSetting], program: Program, framework: Framework | None

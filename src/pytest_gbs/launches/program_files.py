@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.own_trainers import Reads, has_own_trainer
-from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_arguments, read_imports
+from pytest_gbs.launches.python_file import PythonFile, imported_paths, parsed_into, read_arguments, read_imports
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import Source
@@ -47,14 +47,20 @@ def program_source(found: FoundLaunch, read: Reads) -> Source | None:
 
 
 def programs_of(found: FoundLaunch, read: Reads) -> Iterator[tuple[Program, PythonFile | None]]:
-    """Yield the program of a launch by name, then with what its file imports, and with what a file imports that only starts others."""
+    """Yield the program of a launch by name, then with what its file imports, and with what a file imports that only starts others.
+
+    What a file imports says nothing of a sub-command that takes no class of arguments where others do.
+    """
     path = found.program or ""
     yield Program(program_name(found), alone=True, path=path), None
     source = program_source(found, read)
     file = read_imports(source) if source is not None else None
     if source is None or file is None:
         return
-    parsed = read_arguments(source, read)
+    classes = parsed_into(source, (word.text for word in found.start.program[1:]))
+    if classes is None:
+        return
+    parsed = read_arguments(source, classes, read)
     if parsed is not None:
         yield Program("", parsed.imports, alone=True, path=path), parsed
     yield Program("", file.imports, alone=True, path=path), file

@@ -116,12 +116,20 @@ def _attributes(node: ast.expr) -> KeyPath:
     return (node.id, *reversed(names)) if isinstance(node, ast.Name) else ()
 
 
-def read_arguments(source: Source, read: Callable[[str], Source | Unreadable]) -> PythonFile | None:
-    """The classes into which a program parses its command line, with those that they are made from in other files of its tree.
+def parsed_into(source: Source, words: Iterable[str | None]) -> tuple[str, ...] | None:
+    """The classes into which a program parses a command line of `words`; None if the sub-command that these name has none."""
+    parsed = read_parsed(source)
+    command = next((word for word in words if word in parsed), None) or ""
+    names = parsed.get("", ()) + (parsed[command] if command else ())
+    return names if names or not any(parsed) else None
+
+
+def read_arguments(source: Source, classes: tuple[str, ...], read: Callable[[str], Source | Unreadable]) -> PythonFile | None:
+    """The `classes` into which a program parses its command line, with those that they are made from in other files of its tree.
 
     None if it parses into no class that it imports, or if a parser of its own does. `read` gives a file of the tree.
     """
-    pending = [(source, name) for name in read_parsed(source)]
+    pending = [(source, name) for name in classes]
     found: set[tuple[str, str]] = set()
     names: set[str] = set()
     fields: frozenset[str] = frozenset()

@@ -11,6 +11,7 @@ from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
+from pytest_gbs.readers.python import documents
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
 from pytest_gbs.readers.python.defaults import own_defaults, spellings
 from pytest_gbs.readers.python.documents import Started, as_text, document_of_comments, engines, read_calls, read_documents, read_launched
@@ -102,10 +103,19 @@ def read_tree(source: Source) -> ast.Module | None:
 
 
 @lru_cache(_KEPT)
-def read_parsed(source: Source) -> tuple[str, ...]:
-    """The names, as imported, of the classes into which a Python file parses its command line with a parser of transformers or TRL."""
+def read_parsed(source: Source) -> dict[str, tuple[str, ...]]:
+    """The names, as imported, of the classes into which a Python file parses its command line with a parser of transformers or TRL.
+
+    They are by sub-command, "" for those of every command line.
+    """
     program = _program(source)
-    return () if program is None else tuple(parsed_classes(read_scopes(program.tree)))
+    return {} if program is None else parsed_classes(read_scopes(program.tree))
+
+
+def may_train_otherwise(source: Source, line: CommandLine) -> bool:
+    """Whether a program that parses a trainer's arguments, started with `line`, may train with others, which it makes by itself."""
+    program = _program(source) if any(read_parsed(source).values()) else None
+    return program is not None and documents.may_train_otherwise(program, read_scopes(program.tree), line)
 
 
 @lru_cache(_KEPT)

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.readers.python.scopes import Scopes
 
+CLASSES: Final = "dataclass_types"  # the keyword of transformers' parser, which argparse hands on from `add_parser`
 _PARSERS: Final = ("HfArgumentParser", "TrlParser", "H4ArgumentParser")
 
 
-def parsed_classes(scopes: Scopes) -> Iterator[str]:
-    """Yield the names, as imported, of the classes that a program hands to a parser of transformers or TRL."""
+def parsed_classes(scopes: Scopes) -> dict[str, tuple[str, ...]]:
+    """The names, as imported, of the classes that a program hands to parsers of transformers or TRL.
+
+    They are by the sub-command that such a parser is for, "" for the whole program; other sub-commands have none.
+    """
+    added = scopes.called.get("add_parser", ())
+    takes = any(each.arg == CLASSES for call, _ in added for each in call.keywords)
+    commands = {call: name.value for call, _ in added for name in call.args[:1] if takes and isinstance(name, ast.Constant)}
+    found: dict[str, tuple[str, ...]] = {str(name): () for name in commands.values()}
     for call, _ in scopes.calls:
-        if not scopes.qualified(call.func).endswith(_PARSERS):
-            continue
-        given = (*call.args, *(each.value for each in call.keywords if each.arg == "dataclass_types"))[:1]
-        for each in given:
-            several = each.elts if isinstance(each, (ast.Tuple, ast.List)) else [each]
-            yield from filter(None, map(scopes.qualified, several))
+        if call in commands or scopes.qualified(call.func).endswith(_PARSERS):
+            names = tuple(filter(None, map(scopes.qualified, argument_classes(call))))
+            command = str(commands.get(call, ""))
+            found[command] = found.get(command, ()) + names
+    return found
+
+
+def argument_classes(call: ast.Call) -> list[ast.expr]:
+    """The classes that a call which makes a parser gives it: `HfArgumentParser((A, B))`, `add_parser("train", dataclass_types=[A])`."""
+    given = [each.value for each in call.keywords if each.arg == CLASSES] or call.args[:1]
+    return [inner for each in given for inner in (each.elts if isinstance(each, (ast.Tuple, ast.List)) else [each])]
 
 
 def bases(scopes: Scopes, name: str) -> tuple[tuple[str, ...], frozenset[str]]:

@@ -28,7 +28,7 @@ from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.parents import bound, inherited, takes_in
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, batch_name
-from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes, read_scopes
+from pytest_gbs.readers.python.scopes import Binding, Branch, Change, Scope, Scopes, read_scopes
 from pytest_gbs.readers.python.trainers import given_to_trainers, own_batches
 from pytest_gbs.readers.python.values import Evaluator
 from pytest_gbs.readers.scalar import COMPUTED
@@ -55,6 +55,37 @@ def read_launched(program: Program, scopes: Scopes, line: CommandLine, modules: 
     found = islice(_calls(scopes, evaluator), MOST_DOCUMENTS)
     for document, (_, _, table) in _documents(program, scopes, chain(found, _loops(scopes, evaluator))):
         yield Started(document, dict(_given(table, ())), tuple(dict.fromkeys(_assumed(table, evaluator))))
+
+
+def may_train_otherwise(program: Program, scopes: Scopes, line: CommandLine) -> bool:
+    """Whether an option of `line` may have a program that parses a trainer's arguments train with others, which it makes by itself."""
+    evaluator = Evaluator(program, scopes, line)
+    options, trained = dict(evaluator.each_option()), given_to_trainers(scopes)
+    for call, scope in scopes.calls:
+        if not _arguments().search(scopes.qualified(call.func)) or not (call in trained or _may_set_batch(call, scope, scopes)):
+            continue
+        starts = [call, *(each for each, _ in scopes.called.get(getattr(scope.node, "name", ""), ()))]
+        tested = {name for each in starts for name in _tested(scopes.done.get(each))}
+        if any(_may_be_on(name, options, evaluator) for name in tested):
+            return True
+    return False
+
+
+def _tested(branch: Branch | None) -> Iterator[str]:
+    """Yield the attributes that decide whether `branch` is taken."""
+    while branch is not None:
+        yield from (each.attr for each in ast.walk(branch.test) if isinstance(each, ast.Attribute)) if branch.test is not None else ()
+        branch = branch.outer
+
+
+def _may_be_on(name: str, options: dict[str, Value], evaluator: Evaluator) -> bool:
+    """Whether the option `name`, of argparse or a field of a class of arguments, may be anything but false, none or empty."""
+    if name in options:
+        value = options[name]
+        return not isinstance(value, Known) or bool(value.value)
+    classes = [node for node, scope in evaluator.scopes.inner.items() if isinstance(node, ast.ClassDef) and name in scope.names]
+    defaults = (evaluator.field(each, name) for each in classes)
+    return name in evaluator.settings or any(isinstance(each, Known) and bool(each.value) for each in defaults)
 
 
 def _given(table: Table, path: KeyPath) -> Iterator[tuple[KeyPath, Location]]:

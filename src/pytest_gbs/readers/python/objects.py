@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.readers.python.arguments import CLASSES, argument_classes
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.names import Names
@@ -106,13 +107,10 @@ class Objects(Names):
     def _parsed(self, parser: ast.expr, scope: Scope) -> Value:
         """What `HfArgumentParser((A, B)).parse_args_into_dataclasses()` gives: one value of each class, with its defaults."""
         made = self._origin(parser, scope)
-        classes = made.args[0] if made is not None and made.args else None
-        if made is None or classes is None:
-            classes = next((each.value for each in made.keywords if each.arg == "dataclass_types"), None) if made is not None else None
-        if classes is None:
+        classes = argument_classes(made) if made is not None else []
+        if not classes:
             return self.lost(parser)
-        several = classes.elts if isinstance(classes, (ast.Tuple, ast.List)) else [classes]
-        found = [self._with_flags(self._made(each, scope, None), parser) or self.lost(each) for each in several]
+        found = [self._with_flags(self._made(each, scope, None), parser) or self.lost(each) for each in classes]
         return Items(tuple(found), *self.program.span(parser))
 
     def _with_flags(self, made: Made | None, node: ast.expr) -> Made | None:
@@ -187,7 +185,8 @@ class Objects(Names):
 
     def parses_imported(self, call: ast.Call, scope: Scope) -> bool:
         """Whether `call` makes a parser of argument classes, one of which is a framework's or made from one."""
-        if not self.scopes.qualified(call.func).endswith(("ArgumentParser", "TrlParser")):
+        named = self.scopes.qualified(call.func).endswith(("ArgumentParser", "TrlParser"))
+        if not named and all(each.arg != CLASSES for each in call.keywords):
             return False
         made = self._parsed(call, scope)
         items = made.items if isinstance(made, Items) else ()

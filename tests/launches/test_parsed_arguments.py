@@ -1,0 +1,92 @@
+"""A program that parses a trainer's arguments and makes others by itself: which of them a launch trains with, or that it isn't plain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import checked, codes, launched, recipe, titled_batches
+
+IMPORTS = "import argparse\nfrom trl import GRPOConfig, GRPOTrainer, ModelConfig, SFTConfig, SFTTrainer, TrlParser\n"
+WARMS = """
+def warm_up(model):
+    args = SFTConfig(per_device_train_batch_size=1)
+    SFTTrainer(model=model, args=args).train()
+
+def train(own, grpo, model):
+    if own.warm:
+        warm_up(model)
+        return
+    GRPOTrainer(model=model, args=grpo).train()
+"""
+SUB_COMMANDS = f"""{IMPORTS}{WARMS}
+parser = argparse.ArgumentParser()
+commands = parser.add_subparsers(dest="command", parser_class=TrlParser)
+train_parser = commands.add_parser("train", dataclass_types=[GRPOConfig, ModelConfig])
+train_parser.add_argument("--warm", action="store_true")
+train_parser.set_defaults(handler=train)
+commands.add_parser("eval").add_argument("--batch", type=int, default=4)
+commands.add_parser("serve").add_argument("--port")
+own = parser.parse_args()
+own.handler(own)
+"""
+FIELDS = f"""from dataclasses import dataclass
+{IMPORTS}{WARMS}
+@dataclass
+class Own:
+    warm: bool = False
+
+train(*TrlParser((Own, GRPOConfig, ModelConfig)).parse_args_and_config())
+"""
+FLAGS = "--per_device_train_batch_size 8 --gradient_accumulation_steps 2"
+RUN = "accelerate launch --num_processes 4 train.py"
+
+
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [
+        pytest.param(SUB_COMMANDS, "python train.py eval --batch 8", id="a sub-command that evaluates"),
+        pytest.param(SUB_COMMANDS, f"{RUN} eval {FLAGS}", id="it has flags of a trainer"),
+        pytest.param(SUB_COMMANDS, f"{RUN} serve {FLAGS}", id="a sub-command without a class"),
+        pytest.param(SUB_COMMANDS, f"{RUN} $COMMAND {FLAGS}", id="an unknown sub-command"),
+        pytest.param(SUB_COMMANDS, f"{RUN} train --warm {FLAGS}", id="the other training, by a switch"),
+        pytest.param(FIELDS, f"{RUN} --warm true {FLAGS}", id="the other training, by a field"),
+        pytest.param(FIELDS.replace("warm: bool = False", "warm: bool = True"), f"{RUN} {FLAGS}", id="the other training by default"),
+        pytest.param(SUB_COMMANDS, f"{RUN} train", id="no flags"),
+    ],
+)
+def test_a_launch_has_no_number(program: str, command: str, tmp_path: Path) -> None:
+    report = checked(tmp_path, {"train.py": program, "run.sh": f"{command}\n"})
+    assert (launched(report), codes(report)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [
+        pytest.param(SUB_COMMANDS, f"{RUN} train {FLAGS}", id="a sub-command"),
+        pytest.param(SUB_COMMANDS, f"{RUN} train {FLAGS} --run_name eval", id="the word of another as a value"),
+        pytest.param(FIELDS, f"{RUN} {FLAGS}", id="a parser of all"),
+        pytest.param(FIELDS.replace("TrlParser((", "TrlParser(dataclass_types=(", 1), f"{RUN} {FLAGS}", id="by keyword"),
+    ],
+)
+def test_flags_go_to_the_class_that_is_parsed(program: str, command: str, tmp_path: Path) -> None:
+    report = checked(tmp_path, {"train.py": program, "run.sh": f"{command}\n"})
+    assert titled_batches(report) == [("TRL (GRPO)", 64)]  # 8 x 2 x 4, not 1 x 4 of the literal
+
+
+@pytest.mark.parametrize(("command", "title"), [("sft", "TRL (SFT)"), ("grpo", "TRL (GRPO)")])
+def test_each_sub_command_has_its_class(command: str, title: str, tmp_path: Path) -> None:
+    program = f"""{IMPORTS}
+commands = argparse.ArgumentParser().add_subparsers(parser_class=TrlParser)
+commands.add_parser("sft", dataclass_types=[SFTConfig])
+commands.add_parser("grpo", dataclass_types=GRPOConfig)
+"""
+    report = checked(tmp_path, {"train.py": program, "run.sh": f"{RUN} {command} {FLAGS}\n"})
+    assert titled_batches(report) == [(title, 64)]  # 8 x 2 x 4
+
+
+def test_a_sub_command_that_evaluates_is_no_launch_of_a_recipe(tmp_path: Path) -> None:
+    commands = "torchrun --nproc_per_node 1 main.py eval --config sft.yaml\ntorchrun --nproc_per_node 8 main.py train --config sft.yaml\n"
+    report = checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": commands})
+    assert [run.geometry.global_batch_size for run in launched(report)] == [128]  # 4 x 4 x 8
