@@ -225,3 +225,11 @@ def test_a_controller_asks_for_the_gpus_that_its_keys_count(tmp_path: Path, star
     script = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus-per-node=8\n" + start + RL.format(keys=keys)
     (run,) = launched(checked(tmp_path, {"run.sh": script}))
     assert run.geometry.value("world_size") == world
+
+
+def test_processes_of_a_launcher_count_where_no_key_does(tmp_path: Path) -> None:
+    """120 completions of 2 x 4 processes are 15 micro batches each; 8 GPUs, the default of a cluster, would not divide them."""
+    script = "deepspeed --include localhost:0,1,4,5 --module openrlhf.cli.train_ppo --micro_train_batch_size 2 --train_batch_size 120\n"
+    report = checked(tmp_path, {"run.sh": script})
+    (run,) = launched(report)
+    assert (run.geometry.value("world_size"), codes(report)) == (4, [])

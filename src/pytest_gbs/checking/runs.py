@@ -278,11 +278,13 @@ def _kind(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> str:
 def _started(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> dict[str, Size]:
     """The hardware of a launch: what its launcher gives, else the recipe's own keys; never a comment.
 
-    A trainer of reinforcement learning whose keys count nodes and GPUs asks a cluster for them, whatever starts its one controller.
+    A trainer of reinforcement learning whose keys count nodes and GPUs asks a cluster for them, whatever starts its one controller. Keys
+    that have their defaults alone ask for nothing: the same trainer may run in the processes of its launcher.
     """
     given: dict[str, Size] = {size.name: size for size in resolved.found.start.sizes if size.name in (*HARDWARE, *PARALLEL)}
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
-    asks = resolved.framework.unit == "completions" and bool(own) and sizes.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE}
+    stated = any(size.origin != Origin.DEFAULT for size in own.values())
+    asks = resolved.framework.unit == "completions" and stated and sizes.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE}
     if not asks and any(isinstance(given.get(name), Quantity) for name in HARDWARE):
         return given
     parallel = {name: size for name, size in given.items() if name in PARALLEL}
