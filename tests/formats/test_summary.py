@@ -128,7 +128,9 @@ def test_recipes_without_a_claim_that_holds_are_consistent() -> None:
     assuming = found._replace(files=tuple(each._replace(assumptions=(EIGHT,)) for each in found.files))
     assert told(assuming)[0].startswith("verified and consistent assume 8 GPUs per node")
     assert told(found._replace(files=(*found.files[:2], checked._replace(assumptions=(EIGHT,)))))[0].startswith("consistent assumes 8")
-    assert "consistent: these recipes state no batch size, and pass the framework's own checks; gbs lock protects them" in told(found)
+    assert "consistent: this recipe states no batch size, and passes the framework's own checks; gbs lock protects it" in told(found)
+    twice = found._replace(files=(*found.files, checked._replace(path="10.yaml")))
+    assert "consistent: these recipes state no batch size, and pass the framework's own checks; gbs lock protects them" in told(twice)
 
 
 @pytest.mark.parametrize(("rule", "expected"), [("GBS202", "1 consistent"), ("GBS101", "1 verified"), ("GBS106", "1 verified")])

@@ -112,8 +112,9 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
         yield unclaimed_in_words(unclaimed)
     for _, outcome in open_claims(report):
         yield f"undetermined: {places.where(outcome.at)}  {open_claim(outcome)}"
-    if any(_is_consistent(file, report) for file in report.files):
-        yield "consistent: these recipes state no batch size, and pass the framework's own checks; gbs lock protects them"
+    consistent = sum(_is_consistent(file, report) for file in report.files)
+    if consistent:
+        yield _consistent_in_words(consistent)
     if report.recipes() and not any(report.number(verdict) for verdict in (Verdict.VERIFIED, Verdict.VIOLATED)):
         yield "nothing was verified"
     if report.advice:
@@ -124,6 +125,11 @@ def unclaimed_in_words(number: int) -> str:
     """What unclaimed means for so many recipes, and which command protects them."""
     subject, object_ = ("this recipe states", "it") if number == 1 else ("these recipes state", "them")
     return f"unclaimed: {subject} no batch size, so a change would go unnoticed; gbs lock protects {object_}"
+
+
+def _consistent_in_words(number: int) -> str:
+    subject, verb, object_ = ("this recipe states", "passes", "it") if number == 1 else ("these recipes state", "pass", "them")
+    return f"consistent: {subject} no batch size, and {verb} the framework's own checks; gbs lock protects {object_}"
 
 
 def _assumed(report: Report) -> Iterator[str]:
