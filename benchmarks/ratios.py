@@ -275,6 +275,9 @@ def whole_process(folder: Path, files: list[Path], wanted: tuple[str, str] = ("a
             "hand-written pytest, safe_load": ([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(hand)], ""),
         }
         for name, (command, aim) in peers.items():
+            if not Path(command[0]).exists():
+                print(f'{name} is not installed: pip install -e ".[bench]"')
+                continue
             took = interleave({name: lambda command=command: _run(command)}, 1)[name]  # type: ignore[misc]
             tell(name, took / ours, "gbs check, whole process", aim)
 
