@@ -59,6 +59,8 @@ def test_a_folder_without_recipes_tells_of_it(repo: Path, gbs: Gbs) -> None:
     assert (said.code, said.err) == (3, f"gbs: no recipe in 2 files below ., but runs/b.yaml {start}")
     assert gbs("check", "runs/b.yaml").err == f"gbs: runs/b.yaml {start}"
     assert SAID not in gbs("check", "notes").err
+    write(repo, {"accelerate.yaml": "distributed_type: MULTI_GPU\nnum_machines: 1\nnum_processes: 8\n"})
+    assert gbs("check").err == f"gbs: no recipe in 3 files below ., but runs/b.yaml {start}"
 
 
 def test_init_offers_a_table_that_works(repo: Path, gbs: Gbs) -> None:

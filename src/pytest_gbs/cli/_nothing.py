@@ -37,10 +37,10 @@ def _nothing_found(report: Report, asked: Job) -> str:
         return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
     where = " and ".join(target or "." for target in asked.targets)
     start = f"no recipe in {count(files(report), 'file')} below {where}"
+    if unknown:
+        return f"{start}, but {unknown.path} {unknown.words}; {_OWN}"
     beside = [count(number, noun) for role, noun in _BESIDE if (number := files(report, role))]
     if beside:
         return f"{start}: {listing(beside, last='and')}, but no recipe and no script that starts a training with them"
-    if unknown:
-        return f"{start}, but {unknown.path} {unknown.words}; {_OWN}"
     known = len({title.split(" (")[0] for title in titles()})
     return f"{start}: none belongs to the {known} frameworks that gbs knows (gbs frameworks)"
