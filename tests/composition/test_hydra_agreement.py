@@ -174,6 +174,7 @@ def _sound_folders(draw: st.DrawFn) -> dict[str, str]:
     )
 )
 @example(({"conf/config.yaml": "defaults: [x]\nx: {a: '${b}'}\n", "conf/x.yaml": "b: {c: 1}\nx: {a: {d: 2}}\n"}, ["+x.a.e=1"]))
+@example(({"conf/config.yaml": "a: {}\nb: n${a}\nc: [1, {x: null, y: t}]\nd: n${c}\ne: n${f}\nf: {g: '${a}', 1: 2.0}\n"}, []))
 def test_agrees_with_hydra(case: tuple[dict[str, str], list[str]]) -> None:
     files, overrides = case
     folder = Path(tempfile.mkdtemp())

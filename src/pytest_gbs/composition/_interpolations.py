@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from pytest_gbs.composition._errors import LimitExceeded
@@ -299,10 +299,36 @@ def _contains(node: Node, inner: Container) -> bool:
 
 
 def _string(value: Any) -> str:
-    """A scalar as Python prints it within a text."""
-    if isinstance(value, Branch | Items | list | dict):
+    """A scalar, a mapping or a list as OmegaConf writes it within a text [BaseContainer.__repr__]."""
+    if isinstance(value, Branch | Items):
+        parts, length = [], 0
+        for part in _written(value):
+            parts.append(part)
+            length += len(part)
+            if length > LONGEST_INTERPOLATION:
+                raise LimitExceeded(f"a text of more than {LONGEST_INTERPOLATION:,} characters")
+        return "".join(parts)
+    if isinstance(value, list | dict):
         raise ResolutionError(UnresolvedReason.UNSUPPORTED, "gbs does not write a mapping or a list within a text")
     return str(value.value if isinstance(value, Leaf) else value)
+
+
+def _written(node: Node) -> Iterator[str]:
+    """Yield the parts of what Python's `repr` gives of a node; interpolations in it stay as they are written."""
+    if isinstance(node, Leaf):
+        yield repr(node.value)
+    elif isinstance(node, Items):
+        yield "["
+        for number, each in enumerate(node.content):
+            yield ", " if number else ""
+            yield from _written(each)
+        yield "]"
+    else:
+        yield "{"
+        for number, (key, each) in enumerate(node.content.items()):
+            yield f"{', ' if number else ''}{key!r}: "
+            yield from _written(each)
+        yield "}"
 
 
 def _of_numbers(name: str, resolver: Callable[..., Any], arguments: list[Any]) -> Any:
