@@ -13,7 +13,7 @@ from tools.limits_page import Limit, limits, page
 SOURCE = Path(pytest_gbs.__file__).parent
 # Bounds on what is shown, remembered or tried, and facts of frameworks and programs: no file is read less because of them.
 NO_LIMITS_ON_FILES = {
-    "cli/_given.py": {"_MOST_DIGITS"},
+    "cli/_shared.py": {"_MOST_DIGITS"},
     "cli/_input.py": {"_MOST_JOBS"},
     "composition/_defaults_entry.py": {"_LONGEST_PACKAGE"},
     "composition/_from_document.py": {"_MOST_VALUES"},

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from pytest_gbs.cli._progress import Watched
+from pytest_gbs.cli._progress import ProgressTree
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.model.location import Source
 
@@ -30,7 +30,7 @@ class Empty:
 )
 def test_only_a_long_run_says_something(patience: float, expected: str) -> None:
     stream = io.StringIO()
-    watched = Watched(OverlayTree(Empty(), {"a.yaml": "a: 1\n"}), stream, patience)
+    watched = ProgressTree(OverlayTree(Empty(), {"a.yaml": "a: 1\n"}), stream, patience)
     assert watched.paths() == ("a.yaml",)
     assert watched.read("a.yaml") == Source("a.yaml", "a: 1\n")
     watched.clear()
@@ -42,6 +42,6 @@ def test_a_terminal_that_is_gone_does_not_matter() -> None:
         def write(self, _: str) -> int:
             raise BrokenPipeError
 
-    watched = Watched(Empty(), Gone(), 0)
+    watched = ProgressTree(Empty(), Gone(), 0)
     assert watched.read("a.yaml") == Source("a.yaml", "")
     watched.clear()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.files.decode import decode
-from pytest_gbs.files.writing import _MARK, FileChange, encoded, remove_leftovers, write_file, write_together
+from pytest_gbs.files.writing import _MARK, FileChange, encoded, remove_temporary_files, write_file, write_together
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Source
 
@@ -285,9 +285,9 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
     _killed(tmp_path, "write_together(sys.argv[1], changes)")
     left = [name for name in _names(tmp_path) if name.endswith(".gbs-tmp")]
     assert len(left) == 8
-    assert sorted(remove_leftovers(tmp_path, ["", ""])) == left
+    assert sorted(remove_temporary_files(tmp_path, ["", ""])) == left
     assert _names(tmp_path) == [f"{number:02}.yaml" for number in range(12)]
-    assert remove_leftovers(tmp_path, [""]) == []
+    assert remove_temporary_files(tmp_path, [""]) == []
 
 
 def _like_a_leftover(folder: Path, name: str = ".a.yaml.99999999-abcd1234.gbs-tmp") -> Path:
@@ -299,13 +299,13 @@ def _like_a_leftover(folder: Path, name: str = ".a.yaml.99999999-abcd1234.gbs-tm
 
 def test_a_file_with_the_mark_of_ours_would_be_removed(tmp_path: Path) -> None:
     path = _like_a_leftover(tmp_path)
-    assert remove_leftovers(tmp_path, [""]) == [path.name]
+    assert remove_temporary_files(tmp_path, [""]) == [path.name]
 
 
 def test_what_git_checked_out_stays_whatever_its_name(tmp_path: Path) -> None:
     path = _like_a_leftover(tmp_path)
     os.utime(path)
-    assert remove_leftovers(tmp_path, [""]) == []
+    assert remove_temporary_files(tmp_path, [""]) == []
     assert path.exists()
 
 
@@ -316,20 +316,20 @@ def test_links_and_folders_stay_and_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / ".c.yaml.99999999-abcd1234.gbs-tmp").hardlink_to(target)
     os.utime(tmp_path / ".a.yaml.99999999-abcd1234.gbs-tmp", (_MARK, _MARK), follow_symlinks=False)
     os.utime(tmp_path / ".b.yaml.99999999-abcd1234.gbs-tmp", (_MARK, _MARK))
-    assert remove_leftovers(tmp_path, [""]) == []
+    assert remove_temporary_files(tmp_path, [""]) == []
     assert len(_names(tmp_path)) == 4
 
 
 def test_the_files_of_a_run_at_work_stay(tmp_path: Path) -> None:
     _like_a_leftover(tmp_path, f".a.yaml.{os.getpid()}-abcd1234.gbs-tmp")
-    assert remove_leftovers(tmp_path, [""]) == []
+    assert remove_temporary_files(tmp_path, [""]) == []
 
 
 def test_nothing_outside_of_the_root_is_removed(tmp_path: Path) -> None:
     path = _like_a_leftover(tmp_path)
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "link").symlink_to("..")
-    assert remove_leftovers(tmp_path / "root", ["link", ".."]) == []
+    assert remove_temporary_files(tmp_path / "root", ["link", ".."]) == []
     assert path.exists()
 
 

@@ -25,7 +25,7 @@ def accepted(report: Report, settings: Settings, tree: Tree, targets: Sequence[s
         SettingsError: the baseline can't be read.
         UsageError: it is not a baseline.
     """
-    notices = tuple(idle_globs(settings, tree)) if any(not target or target.endswith("/") for target in targets) else ()
+    notices = tuple(unmatched_globs(settings, tree)) if any(not target or target.endswith("/") for target in targets) else ()
     if not settings.baseline:
         return report._replace(notices=(*report.notices, *notices))
     known = read_baseline(settings, tree)
@@ -53,7 +53,7 @@ def missing(report: Report, known: Counter[BaselineEntry], settings: Settings, t
     return Counter({entry: count for entry, count in stale(report, known, targets).items() if entry.rule in active})
 
 
-def idle_globs(settings: Settings, tree: Tree) -> Iterator[str]:
+def unmatched_globs(settings: Settings, tree: Tree) -> Iterator[str]:
     """Yield a line for each path pattern of the settings that matches no file."""
     stated = [(f"{key}", glob) for key, globs in _globs(settings) for glob in globs if glob != "**"]
     if not stated and not settings.exclude:
@@ -62,7 +62,7 @@ def idle_globs(settings: Settings, tree: Tree) -> Iterator[str]:
     for key, glob in dict.fromkeys(stated):
         if not any(matches(path, glob) for path in paths):
             yield f'{settings.source}: {key} has "{glob}", which matches no file'
-    yield from _idle_excludes(settings, tree)
+    yield from _unmatched_excludes(settings, tree)
 
 
 def _globs(settings: Settings) -> Iterator[tuple[str, Sequence[str]]]:
@@ -72,7 +72,7 @@ def _globs(settings: Settings) -> Iterator[tuple[str, Sequence[str]]]:
     yield "per-file-ignores", [glob for glob, _ in settings.per_file_ignores]
 
 
-def _idle_excludes(settings: Settings, tree: Tree) -> Iterator[str]:
+def _unmatched_excludes(settings: Settings, tree: Tree) -> Iterator[str]:
     """Yield a line for each pattern of `exclude` that leaves out nothing, where the tree can list what is left out."""
     from pytest_gbs.files.worktree import WorkTree
 
@@ -85,4 +85,4 @@ def _idle_excludes(settings: Settings, tree: Tree) -> Iterator[str]:
             yield f'exclude has "{glob}", which matches no file that would be read'
 
 
-__all__ = ["accepted", "idle_globs", "missing", "read_baseline"]
+__all__ = ["accepted", "missing", "read_baseline", "unmatched_globs"]

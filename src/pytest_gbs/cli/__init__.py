@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_gbs.cli._command import commands, find
-from pytest_gbs.cli._words import MARK, split, unmark
+from pytest_gbs.cli._split_arguments import MARK, split, unmark
 from pytest_gbs.model.errors import GbsError
 
 _COUNTED: Final = hasattr(gc, "freeze")  # the garbage collector of CPython

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_gbs.cli._input import Job, existing_target
+from pytest_gbs.cli._input import CheckRequest, existing_target
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.model.difference import Ran
 from pytest_gbs.model.errors import UsageError
@@ -22,25 +22,25 @@ _NUMBERS: Final = ("global_batch_size", "world_size")
 _WILD: Final = "*?[{"
 
 
-def against(asked: Job, file: str, paths: list[str]) -> Job:
-    """`asked` of the recipe that the record in `file` names, on the ranks of that job, unless paths or hardware are given.
+def against(request: CheckRequest, file: str, paths: list[str]) -> CheckRequest:
+    """`request` of the recipe that the record in `file` names, on the ranks of that job, unless paths or hardware are given.
 
     Raises:
         UsageError: it is no such record, or names no recipe.
     """
-    ran = read_ran(file, asked.root)
+    ran = read_ran(file, request.root)
     rows, ranks = ran.global_batch_size, ran.world_size
     glob = "".join(f"[{sign}]" if sign in _WILD else sign for sign in ran.recipe)
     held = Expectation((glob,), Name.GLOBAL_BATCH_SIZE, (rows,), origin=ran.name, text=f"{rows:,} rows on {ranks:,} ranks", ran=True)
-    settings = asked.settings._replace(expect=(*asked.settings.expect, held))
-    return (asked if paths else asked._replace(targets=(ran.recipe,), names_file=True))._replace(
-        settings=settings, given=on_ranks(asked, ran)
+    settings = request.settings._replace(expect=(*request.settings.expect, held))
+    return (request if paths else request._replace(targets=(ran.recipe,), names_file=True))._replace(
+        settings=settings, given=on_ranks(request, ran)
     )
 
 
-def on_ranks(asked: Job, ran: Ran) -> CommandLineHardware:
+def on_ranks(request: CheckRequest, ran: Ran) -> CommandLineHardware:
     """The hardware that was asked for, else the ranks of the job."""
-    return asked.given if asked.given else asked.given._replace(world_size=ran.world_size)
+    return request.given if request.given else request.given._replace(world_size=ran.world_size)
 
 
 def read_ran(file: str, root: str) -> Ran:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.checking.accepted import missing, read_baseline
-from pytest_gbs.cli._input import Job
+from pytest_gbs.cli._input import CheckRequest
 from pytest_gbs.cli._output import complain
 from pytest_gbs.formats._summary import count
 from pytest_gbs.history.baseline import BaselineEntry, entries, in_words, parse, render, without
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 5
 
 
-def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report | None:
+def apply(report: Report, request: CheckRequest, arguments: argparse.Namespace) -> Report | None:
     """`report` without the findings of the baseline; None if a baseline was written instead.
 
     Raises:
@@ -35,29 +35,29 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
         found = entries(report)
         write_file(arguments.write_baseline, render(found).encode())
         known_to_all = (
-            "" if asked.settings.baseline else f'; baseline = "{arguments.write_baseline}" in the settings leaves them out everywhere'
+            "" if request.settings.baseline else f'; baseline = "{arguments.write_baseline}" in the settings leaves them out everywhere'
         )
         complain(f"{count(found.total(), 'finding')} written to {arguments.write_baseline}{known_to_all}")
         return None
-    name, known = _known(asked, arguments)
-    gone = Counter[BaselineEntry]() if arguments.changed_since else missing(report, known, asked.settings, asked.targets)
+    name, known = _known(request, arguments)
+    gone = Counter[BaselineEntry]() if arguments.changed_since else missing(report, known, request.settings, request.targets)
     if gone and arguments.prune_baseline:
         write_file(name, render(known - gone).encode())
     if gone:
-        _tell(list(in_words(gone)), arguments)
+        _print_notes(list(in_words(gone)), arguments)
     return without(report, known)
 
 
-def _known(asked: Job, arguments: argparse.Namespace) -> tuple[str, Counter[BaselineEntry]]:
+def _known(request: CheckRequest, arguments: argparse.Namespace) -> tuple[str, Counter[BaselineEntry]]:
     """The file of the baseline, the one that is named or that of the settings, and what it lists.
 
     Raises:
         GbsError: there is none, or it can't be read.
     """
     if not arguments.baseline:
-        if not asked.settings.baseline:
+        if not request.settings.baseline:
             raise UsageError("--prune-baseline needs --baseline FILE, or baseline in the settings")
-        return f"{asked.root}/{asked.settings.baseline}", read_baseline(asked.settings, asked.tree)
+        return f"{request.root}/{request.settings.baseline}", read_baseline(request.settings, request.tree)
     from pytest_gbs.files.regular import read_bytes
 
     data = read_bytes(arguments.baseline, MOST_FILE_BYTES)
@@ -66,7 +66,7 @@ def _known(asked: Job, arguments: argparse.Namespace) -> tuple[str, Counter[Base
     return arguments.baseline, parse(data.decode("utf-8", "replace"), arguments.baseline)
 
 
-def _tell(lines: Iterable[str], arguments: argparse.Namespace) -> None:
+def _print_notes(lines: Iterable[str], arguments: argparse.Namespace) -> None:
     """Tell what the baseline lists and the recipes do not have any more."""
     lines = list(lines)
     if arguments.quiet:

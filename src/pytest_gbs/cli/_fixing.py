@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pytest_gbs.cli._input import STDIN, Job
-from pytest_gbs.cli._leftovers import clean_up
+from pytest_gbs.cli._input import STDIN, CheckRequest
 from pytest_gbs.cli._output import complain, emit_bytes, slashed
+from pytest_gbs.cli._temporary_files import clean_up
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Lines, Source
 from pytest_gbs.model.outcome import Applicability
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_gbs.fixes.mending import FindingFix, Mended
 
 
-def mended(asked: Job, arguments: argparse.Namespace) -> Mended:
+def fixed_files(request: CheckRequest, arguments: argparse.Namespace) -> Mended:
     """The targets of a check fixed in memory, as the flags say.
 
     Raises:
@@ -34,63 +34,63 @@ def mended(asked: Job, arguments: argparse.Namespace) -> Mended:
     fixes = arguments.fix or arguments.fix_settings or arguments.fix_declarations
     if arguments.add_ignore is not None and fixes:
         raise UsageError("--add-ignore silences the findings that the fixes would remove: give only one of them")
-    if STDIN in arguments.paths and not arguments.diff and len(asked.targets) > 1:
+    if STDIN in arguments.paths and not arguments.diff and len(request.targets) > 1:
         raise UsageError("standard input is fixed by itself: leave out the other paths")
     if arguments.add_ignore is not None:
-        return api.ignore(asked.tree, asked.targets, asked.settings, asked.given, arguments.add_ignore)
+        return api.ignore(request.tree, request.targets, request.settings, request.given, arguments.add_ignore)
     kinds = [Applicability.SETTINGS] if arguments.fix_settings else []
     kinds += [Applicability.DECLARATIONS] if arguments.fix_declarations else []
-    return api.fix(asked.tree, asked.targets, asked.settings, asked.given, kinds)
+    return api.fix(request.tree, request.targets, request.settings, request.given, kinds)
 
 
-def write(asked: Job, found: Mended) -> None:
+def write(request: CheckRequest, found: Mended) -> None:
     """Write the fixed files, all or none, and tell what was done and what was not.
 
     Raises:
         UsageError: a file can't be written; none is changed then.
     """
-    clean_up(asked.root, (file.path.rpartition("/")[0] for file in found.report.files))
+    clean_up(request.root, (file.path.rpartition("/")[0] for file in found.report.files))
     if found.files:
         from pytest_gbs.files.writing import FileChange, encoded, write_together
 
         pairs = found.files.items()
-        write_together(asked.root, [FileChange(path, encoded(before), encoded(after)) for path, (before, after) in pairs])
-    _tell_done(asked, found)
+        write_together(request.root, [FileChange(path, encoded(before), encoded(after)) for path, (before, after) in pairs])
+    _print_done(request, found)
 
 
-def print_mended(asked: Job, found: Mended) -> None:
+def print_fixed(request: CheckRequest, found: Mended) -> None:
     """Write the text of standard input, fixed, to standard output, and tell what was done and what was not."""
     from pytest_gbs.files.writing import encoded
 
-    (target,) = asked.targets
-    source = found.files[target][1] if target in found.files else asked.tree.read(target)
+    (target,) = request.targets
+    source = found.files[target][1] if target in found.files else request.tree.read(target)
     assert isinstance(source, Source)  # it was read before it was checked
     emit_bytes(encoded(source))
-    _tell_done(asked, found)
+    _print_done(request, found)
 
 
-def _tell_done(asked: Job, found: Mended) -> None:
+def _print_done(request: CheckRequest, found: Mended) -> None:
     for repair in found.applied:
-        complain(f"fixed {_place(asked, repair, found)} {repair.finding.code}: {repair.fix.title}")
-    tell_refused(asked, found)
+        complain(f"fixed {_place(request, repair, found)} {repair.finding.code}: {repair.fix.title}")
+    print_refused(request, found)
 
 
-def tell_refused(asked: Job, found: Mended) -> None:
+def print_refused(request: CheckRequest, found: Mended) -> None:
     """Tell why repairs were not made."""
     for each in found.refused:
-        complain(f"not fixed {_place(asked, each.repair, found)} {each.repair.finding.code}: {each.repair.fix.title}: {each.why}")
+        complain(f"not fixed {_place(request, each.repair, found)} {each.repair.finding.code}: {each.repair.fix.title}: {each.why}")
 
 
-def _place(asked: Job, repair: FindingFix, found: Mended) -> str:
+def _place(request: CheckRequest, repair: FindingFix, found: Mended) -> str:
     """The place of a finding as people see it: path and line, relative to the current folder."""
     at = repair.finding.at
-    shown = slashed(os.path.relpath(os.path.join(asked.root, at.source), asked.folder))
-    source = asked.tree.read(at.source)
+    shown = slashed(os.path.relpath(os.path.join(request.root, at.source), request.folder))
+    source = request.tree.read(at.source)
     line = f":{Lines(source.text).line_of(at.start)}" if isinstance(source, Source) and at.source not in found.files else ""
     return shown + line
 
 
-def print_patch(asked: Job, found: Mended) -> int:
+def print_patch(request: CheckRequest, found: Mended) -> int:
     """Print the patch of all fixed files, with paths relative to the root of the git repository; return 1 if there is one.
 
     A patch is printed byte by byte, so one that git can't apply, or that a terminal or a CI system would obey, is left out with one line.
@@ -98,10 +98,10 @@ def print_patch(asked: Job, found: Mended) -> int:
     from pytest_gbs.fixes.patching import patch
     from pytest_gbs.formats._escape import is_obeyed
 
-    root = _repository(asked.root)
+    root = _repository(request.root)
     parts = []
     for path, (before, after) in sorted(found.files.items()):
-        full = os.path.realpath(os.path.join(asked.root, path))
+        full = os.path.realpath(os.path.join(request.root, path))
         text = patch(slashed(os.path.relpath(full, root)), before, after)
         reason = ""
         if before.encoding != "utf-8":
@@ -113,7 +113,7 @@ def print_patch(asked: Job, found: Mended) -> int:
         else:
             parts.append(text)
     emit_bytes("".join(parts).encode("utf-8", "surrogateescape"))
-    tell_refused(asked, found)
+    print_refused(request, found)
     return 1 if found.files else 0
 
 

@@ -40,7 +40,7 @@ def wants_fixing(arguments: argparse.Namespace) -> bool:
     return any(flags)
 
 
-def mends_stdin(arguments: argparse.Namespace) -> bool:
+def fixes_stdin(arguments: argparse.Namespace) -> bool:
     """Whether standard input is to be fixed: standard output is then the fixed text."""
     return wants_fixing(arguments) and not arguments.diff and "-" in arguments.paths
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 STDIN: Final = "-"
 
 
-class Job(NamedTuple):
+class CheckRequest(NamedTuple):
     """One check to be done. `targets` are relative to `root`; `names_file` is true if the user named a file itself."""
 
     root: str
@@ -54,13 +54,13 @@ class Job(NamedTuple):
 
         if not sys.stderr.isatty():
             return check(self.tree, targets, self.settings, self.given, keep_runs=keep_runs, jobs=self.jobs)
-        from pytest_gbs.cli._progress import Watched
+        from pytest_gbs.cli._progress import ProgressTree
 
-        watched = Watched(self.tree, sys.stderr)
+        progress = ProgressTree(self.tree, sys.stderr)
         try:
-            return check(watched, targets, self.settings, self.given, keep_runs=keep_runs, jobs=self.jobs)
+            return check(progress, targets, self.settings, self.given, keep_runs=keep_runs, jobs=self.jobs)
         finally:
-            watched.clear()
+            progress.clear()
 
 
 _PATHS: Final = "files and folders (default: this folder); - is standard input"
@@ -86,7 +86,7 @@ def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str
     group.add_argument("--jobs", type=_number, metavar="N", help="number of worker processes (default: one per processor)")
 
 
-def job(arguments: argparse.Namespace) -> Job:
+def read_request(arguments: argparse.Namespace) -> CheckRequest:
     """What the command line asks for.
 
     Raises:
@@ -108,7 +108,7 @@ def job(arguments: argparse.Namespace) -> Job:
 
         tree = OverlayTree(tree, {targets[arguments.paths.index(STDIN)]: _read_stdin(arguments, root, settings.max_file_size)})
     names_file = any(not os.path.isdir(path) for path in paths)
-    return Job(root, folder, tree, targets, settings, given._replace(launch_files=launch_files), names_file, _jobs(arguments.jobs))
+    return CheckRequest(root, folder, tree, targets, settings, given._replace(launch_files=launch_files), names_file, _jobs(arguments.jobs))
 
 
 def here() -> str:

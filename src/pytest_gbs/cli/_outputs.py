@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from pytest_gbs.cli._input import Job
+    from pytest_gbs.cli._input import CheckRequest
     from pytest_gbs.formats import Options
 
 
@@ -45,12 +45,14 @@ def _output(text: str) -> Output:
     return Output(find(name), file)
 
 
-def write_outputs(wanted: tuple[Output, ...], render: Callable[[Format, Options], str], arguments: argparse.Namespace, asked: Job) -> None:
+def write_outputs(
+    wanted: tuple[Output, ...], render: Callable[[Format, Options], str], arguments: argparse.Namespace, request: CheckRequest
+) -> None:
     """Write what `render` makes for each format, without colours and links, to its file; each file is replaced in one go.
 
     Raises:
         UsageError: one can't be written.
     """
-    plain = options(arguments, asked.root, asked.folder)._replace(color=False, links=False, ascii=False, columns=0)
+    plain = options(arguments, request.root, request.folder)._replace(color=False, links=False, ascii=False, columns=0)
     for output, text in [(output, render(output.form, plain)) for output in wanted]:
         write_out(output.file, neutralize(text, commands=output.form.commands))

@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the call."""
-        from pytest_gbs.cli._words import MARK
+        from pytest_gbs.cli._split_arguments import MARK
 
         complain(f"{message.replace(MARK, '')} ({self.prog} --help)", f"{self.prog}: ")
         sys.exit(2)

@@ -13,14 +13,14 @@ from pytest_gbs.model.tree import Tree
 if TYPE_CHECKING:
     from typing import TextIO
 
-_PATIENCE: Final = 1.0  # seconds without a word
-_PACE: Final = 0.1  # seconds between words
+_DELAY: Final = 1.0  # seconds without a word
+_INTERVAL: Final = 0.1  # seconds between words
 
 
-class Watched:
+class ProgressTree:
     """A tree that tells how many of its files were read, on one line of a terminal that is cleared in the end."""
 
-    def __init__(self, tree: Tree, stream: TextIO, patience: float = _PATIENCE) -> None:
+    def __init__(self, tree: Tree, stream: TextIO, patience: float = _DELAY) -> None:
         self.tree, self.stream = tree, stream
         self.number, self.told = 0, False
         self.next = monotonic() + patience
@@ -38,7 +38,7 @@ class Watched:
         self.number += 1
         now = monotonic()
         if now >= self.next:
-            self.next, self.told = now + _PACE, True
+            self.next, self.told = now + _INTERVAL, True
             self._write(f"\rgbs: {count(self.number, 'file')} read")
         return self.tree.read(path)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from pytest_gbs import __version__
-from pytest_gbs.cli._joined import hook_joined, job_joined
+from pytest_gbs.cli._init_patch import hook_joined, job_joined
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
 from pytest_gbs.model.location import Source

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, add_outputs, mends_stdin, outputs, wants_baseline, wants_fixing
-from pytest_gbs.cli._input import Job, add_input, job
+from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, add_outputs, fixes_stdin, outputs, wants_baseline, wants_fixing
+from pytest_gbs.cli._input import CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.formats import Format, Options, find
 from pytest_gbs.model.errors import UsageError
@@ -50,37 +50,37 @@ def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> N
 def run(arguments: argparse.Namespace) -> int:
     """Check, write the report, and return the exit code; with `--watch`, do so after each change until Ctrl-C."""
     if arguments.watch:
-        from pytest_gbs.cli._watching import watch
+        from pytest_gbs.cli._watch import watch
 
         return watch(_check, arguments)
     return _check(arguments)
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    if mends_stdin(arguments):
+    if fixes_stdin(arguments):
         arguments.color = "never"  # the report goes to standard error
     wanted = find(arguments.format)
     render = _statistics(wanted) if arguments.statistics else wanted.render
     more = outputs(arguments)
-    asked = _asked(arguments)
+    request = _request(arguments)
     if arguments.show_files or arguments.show_settings:
-        from pytest_gbs.cli._reveal import reveal
+        from pytest_gbs.cli._print_inputs import print_inputs
 
-        return reveal(asked, arguments)
-    report = _mended(asked, arguments) if wants_fixing(arguments) else _report(asked, arguments)
+        return print_inputs(request, arguments)
+    report = _fixed(request, arguments) if wants_fixing(arguments) else _report(request, arguments)
     if isinstance(report, int):
         return report
-    if wants_baseline(arguments) or asked.settings.baseline:
+    if wants_baseline(arguments) or request.settings.baseline:
         from pytest_gbs.cli import _baseline
 
-        remaining = _baseline.apply(report, asked, arguments)
+        remaining = _baseline.apply(report, request, arguments)
         if remaining is None:
             return 0
         report = remaining
-    if asked.settings.strict or asked.settings.strict_all:
+    if request.settings.strict or request.settings.strict_all:
         from pytest_gbs.checking.strict import tighten
 
-        report = tighten(report, asked.settings)
+        report = tighten(report, request.settings)
     if any(form.manuals for form in (wanted, *(output.form for output in more))):
         from pytest_gbs.rules import manuals
 
@@ -88,35 +88,35 @@ def _check(arguments: argparse.Namespace) -> int:
     if more:
         from pytest_gbs.cli._outputs import write_outputs
 
-        write_outputs(more, lambda form, how: form.render(report, how), arguments, asked)
+        write_outputs(more, lambda form, how: form.render(report, how), arguments, request)
     if not (arguments.hook and not _concerns(report)):
-        text = render(_with_unknown_trainers(report, asked, arguments), options(arguments, asked.root, asked.folder))
-        if mends_stdin(arguments) and not arguments.output_file:  # standard output is the file itself
+        text = render(_with_unknown_trainers(report, request, arguments), options(arguments, request.root, request.folder))
+        if fixes_stdin(arguments) and not arguments.output_file:  # standard output is the file itself
             for line in text.splitlines():
                 complain(line, "")
         else:
             emit(text, arguments.output_file, commands=wanted.commands)
-    _tell_idle_globs(asked, arguments)
-    return _exit_code(report, asked, arguments)
+    _print_unmatched_globs(request, arguments)
+    return _exit_code(report, request, arguments)
 
 
-def _asked(arguments: argparse.Namespace) -> Job:
+def _request(arguments: argparse.Namespace) -> CheckRequest:
     """What is to be checked, and against what."""
-    asked = job(arguments)
+    request = read_request(arguments)
     if not arguments.against_run:
-        return asked
+        return request
     from pytest_gbs.cli._against_run import against
 
-    return against(asked, arguments.against_run, arguments.paths)
+    return against(request, arguments.against_run, arguments.paths)
 
 
-def _with_unknown_trainers(report: Report, asked: Job, arguments: argparse.Namespace) -> Report:
+def _with_unknown_trainers(report: Report, request: CheckRequest, arguments: argparse.Namespace) -> Report:
     """`report` with what is said only where each file is listed: which ones train with a framework that gbs does not know."""
     if arguments.format != "text" or arguments.verbose <= arguments.quiet:
         return report
     from pytest_gbs.checking.unknown_trainers import tell_unknown_trainers
 
-    return tell_unknown_trainers(report, asked.tree)
+    return tell_unknown_trainers(report, request.tree)
 
 
 def _statistics(wanted: Format) -> Callable[[Report, Options], str]:
@@ -132,17 +132,17 @@ def _statistics(wanted: Format) -> Callable[[Report, Options], str]:
     return wanted.statistics
 
 
-def _tell_idle_globs(asked: Job, arguments: argparse.Namespace) -> None:
+def _print_unmatched_globs(request: CheckRequest, arguments: argparse.Namespace) -> None:
     """Say which path patterns of the settings match no file; a check of single files is not about that."""
-    if asked.settings == Settings() or arguments.hook or arguments.changed_since or arguments.quiet or asked.names_file:
+    if request.settings == Settings() or arguments.hook or arguments.changed_since or arguments.quiet or request.names_file:
         return
-    from pytest_gbs.checking.accepted import idle_globs
+    from pytest_gbs.checking.accepted import unmatched_globs
 
-    for line in idle_globs(asked.settings, asked.tree):
+    for line in unmatched_globs(request.settings, request.tree):
         complain(line)
 
 
-def _mended(asked: Job, arguments: argparse.Namespace) -> Report | int:
+def _fixed(request: CheckRequest, arguments: argparse.Namespace) -> Report | int:
     """The report on the fixed files; the exit code where they are only to be shown.
 
     Raises:
@@ -152,20 +152,20 @@ def _mended(asked: Job, arguments: argparse.Namespace) -> Report | int:
         raise UsageError("--changed-since checks only; name the files to be fixed")
     from pytest_gbs.cli import _fixing
 
-    kept = asked._replace(targets=_kept(asked)) if arguments.hook else asked
+    kept = request._replace(targets=_kept(request)) if arguments.hook else request
     if not kept.targets:
         return 0
-    found = _fixing.mended(kept, arguments)
+    found = _fixing.fixed_files(kept, arguments)
     if arguments.diff:
-        return _fixing.print_patch(asked, found)
-    if mends_stdin(arguments):
-        _fixing.print_mended(asked, found)
+        return _fixing.print_patch(request, found)
+    if fixes_stdin(arguments):
+        _fixing.print_fixed(request, found)
     else:
-        _fixing.write(asked, found)
+        _fixing.write(request, found)
     return found.report
 
 
-def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int:
+def _exit_code(report: Report, request: CheckRequest, arguments: argparse.Namespace) -> int:
     """0 for clean, 1 for findings, 2 for a bug of ours, 3 if there was no recipe and no launch; says why if the report does not."""
     for bug in report.internal:
         complain(bug.words)
@@ -182,46 +182,48 @@ def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int
         complain(f"no recipe changed since {arguments.changed_since}")
     if arguments.hook or arguments.changed_since or report.recipes():
         return 0
-    from pytest_gbs.cli._nothing import exit_code
+    from pytest_gbs.cli._no_recipes import exit_code
 
-    return exit_code(report, asked)
+    return exit_code(report, request)
 
 
-def _report(asked: Job, arguments: argparse.Namespace) -> Report:
+def _report(request: CheckRequest, arguments: argparse.Namespace) -> Report:
     if arguments.hook:
-        return _hooked(asked)
+        return _hooked(request)
     if arguments.changed_since:
         from pytest_gbs.checking.changed import check_changed
 
-        return check_changed(asked.tree, asked.targets, asked.settings, asked.given, root=asked.root, revision=arguments.changed_since)
-    return asked.check()
+        return check_changed(
+            request.tree, request.targets, request.settings, request.given, root=request.root, revision=arguments.changed_since
+        )
+    return request.check()
 
 
 def _concerns(report: Report) -> bool:
     return any(file.role != Role.NEITHER for file in report.files)
 
 
-def _kept(asked: Job) -> tuple[str, ...]:
+def _kept(request: CheckRequest) -> tuple[str, ...]:
     """The targets that the settings do not exclude."""
     from pytest_gbs.files.globs import matches_any
 
-    return tuple(path for path in asked.targets if not matches_any(path, asked.settings.exclude))
+    return tuple(path for path in request.targets if not matches_any(path, request.settings.exclude))
 
 
-def _hooked(asked: Job) -> Report:
+def _hooked(request: CheckRequest) -> Report:
     """The report on changed files: with the recipes that rest on a changed launcher file, and all where settings changed.
 
     Files that the settings exclude are left out although they were named.
     """
-    kept = _kept(asked)
+    kept = _kept(request)
     if not kept:
         return Report((), {}, {})
-    if not {asked.settings.source, asked.settings.baseline, "gbs.lock"}.isdisjoint(kept):
-        return asked.check(everything=True)
-    report = asked._replace(targets=kept).check()
+    if not {request.settings.source, request.settings.baseline, "gbs.lock"}.isdisjoint(kept):
+        return request.check(everything=True)
+    report = request._replace(targets=kept).check()
     if not any(file.launches_others for file in report.files):
         return report
-    whole = asked.check(everything=True)
+    whole = request.check(everything=True)
     here = {file.path for file in report.files}
     others = tuple(file for file in whole.files if file.path not in here and (file.assumptions or file.undetermined))
     files = tuple(sorted((*report.files, *others), key=lambda file: (file.path, file.document)))

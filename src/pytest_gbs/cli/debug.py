@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._input import add_input, job
+from pytest_gbs.cli._input import add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the stages of each file: 0, or 2 after an internal error."""
     from pytest_gbs.formats._debug import render
 
-    asked = job(arguments)
-    report = asked.check(keep_runs=True)
-    emit(render(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
+    request = read_request(arguments)
+    report = request.check(keep_runs=True)
+    emit(render(report, options(arguments, request.root, request.folder)), arguments.output_file)
     for bug in report.internal:
         complain(bug.words)
     return 2 if report.internal else 0

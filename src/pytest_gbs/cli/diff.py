@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._input import STDIN, Job, add_input, job
+from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options, slashed
 from pytest_gbs.model.difference import Differences, Status
 from pytest_gbs.model.errors import SettingsError, UsageError
@@ -29,7 +29,7 @@ _USAGE: Final = "[FLAG ...] {BASE [HEAD] | --against-run FILE} [-- PATH ...]"
 _WORKING_TREE: Final = "the working tree"
 
 
-class _Asked(NamedTuple):
+class _Revisions(NamedTuple):
     """The two sides: revisions as written, and the commits that they are; the later one None for the working tree."""
 
     base: str
@@ -58,18 +58,18 @@ def run(arguments: argparse.Namespace) -> int:
     revisions, arguments.paths = list(arguments.paths), []
     if STDIN in revisions:
         raise UsageError("gbs diff does not read standard input")
-    asked = job(arguments)
+    request = read_request(arguments)
     if arguments.against_run:
-        found, internal = _since_run(asked, arguments.against_run, revisions)
+        found, internal = _since_run(request, arguments.against_run, revisions)
     else:
         from pytest_gbs.files.git import GitRepository
 
-        repository = GitRepository(asked.root)
+        repository = GitRepository(request.root)
         sides = _sides(repository, revisions)
-        found, internal = _compare(asked, repository, sides, fixed=arguments.config is not None)
-    wanted = tuple(slashed(os.path.relpath(os.path.abspath(path), asked.root)) for path in arguments.path)
+        found, internal = _compare(request, repository, sides, fixed=arguments.config is not None)
+    wanted = tuple(slashed(os.path.relpath(os.path.abspath(path), request.root)) for path in arguments.path)
     found = found._replace(changes=tuple(each for each in found.changes if _is_below((each.path, each.renamed_from), wanted)))
-    emit(render(found, options(arguments, asked.root, asked.folder)), arguments.output_file)
+    emit(render(found, options(arguments, request.root, request.folder)), arguments.output_file)
     for bug in internal:
         complain(bug.words)
     if internal:
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     return int(arguments.fail_on == "changed" and any(change.status == Status.CHANGED for change in found.changes))
 
 
-def _sides(repository: GitRepository, revisions: list[str]) -> _Asked:
+def _sides(repository: GitRepository, revisions: list[str]) -> _Revisions:
     """What is to be compared.
 
     Raises:
@@ -89,16 +89,16 @@ def _sides(repository: GitRepository, revisions: list[str]) -> _Asked:
         if fork is None:
             more = "; the clone is shallow: git fetch --unshallow, or fetch-depth: 0 in CI" if repository.is_shallow() else ""
             raise UsageError(f"{base} and {head} have no common commit here{more}")
-        return _Asked(base, head, fork, repository.commit(head))
+        return _Revisions(base, head, fork, repository.commit(head))
     if len(revisions) == 1 and ".." in revisions[0]:
         revisions = [part or "HEAD" for part in revisions[0].split("..", 1)]
     if not 1 <= len(revisions) <= 2:
         raise UsageError(f"gbs diff {_USAGE}: one revision to compare the working tree with, or two")
     head_commit = repository.commit(revisions[1]) if len(revisions) == 2 else None
-    return _Asked(revisions[0], revisions[1] if head_commit else _WORKING_TREE, repository.commit(revisions[0]), head_commit)
+    return _Revisions(revisions[0], revisions[1] if head_commit else _WORKING_TREE, repository.commit(revisions[0]), head_commit)
 
 
-def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: bool) -> tuple[Differences, tuple[Bug, ...]]:
+def _compare(request: CheckRequest, repository: GitRepository, sides: _Revisions, *, fixed: bool) -> tuple[Differences, tuple[Bug, ...]]:
     """The changes, and what bugs of ours were met on the way. With `fixed` settings both sides have the same."""
     from contextlib import ExitStack
 
@@ -106,18 +106,18 @@ def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: boo
     from pytest_gbs.history.diff import differences
 
     with ExitStack() as stack:
-        most, exclude = asked.settings.max_file_size, asked.settings.exclude
+        most, exclude = request.settings.max_file_size, request.settings.exclude
         before = stack.enter_context(GitTree(repository, sides.base_commit, most, exclude))
-        after: Tree = asked.tree
+        after: Tree = request.tree
         if sides.head_commit is not None:
             after = stack.enter_context(GitTree(repository, sides.head_commit, most, exclude))
-        base = state_at(asked, sides.base, before, asked.settings if fixed else settings_at(before, sides.base, asked.settings))
-        settings = asked.settings if fixed or sides.head_commit is None else settings_at(after, sides.head, asked.settings)
-        head = state_at(asked, sides.head, after, settings, leave_out=before.links)
+        base = state_at(request, sides.base, before, request.settings if fixed else settings_at(before, sides.base, request.settings))
+        settings = request.settings if fixed or sides.head_commit is None else settings_at(after, sides.head, request.settings)
+        head = state_at(request, sides.head, after, settings, leave_out=before.links)
         return differences(base, head), (*base.report.internal, *head.report.internal)
 
 
-def _since_run(asked: Job, file: str, revisions: list[str]) -> tuple[Differences, tuple[Bug, ...]]:
+def _since_run(request: CheckRequest, file: str, revisions: list[str]) -> tuple[Differences, tuple[Bug, ...]]:
     """What became of the recipe of a job since it ran.
 
     Raises:
@@ -128,15 +128,15 @@ def _since_run(asked: Job, file: str, revisions: list[str]) -> tuple[Differences
 
     if revisions:
         raise UsageError("gbs diff --against-run compares with the working tree, and takes no revision")
-    ran = read_ran(file, asked.root)
-    head = state_at(asked._replace(given=on_ranks(asked, ran)), _WORKING_TREE, asked.tree, asked.settings)
+    ran = read_ran(file, request.root)
+    head = state_at(request._replace(given=on_ranks(request, ran)), _WORKING_TREE, request.tree, request.settings)
     found = since_run(ran, head)
     if not found.recipes:
         raise UsageError(f"{ran.recipe}, which {file} names, is not a recipe that gbs knows")
     return found, head.report.internal
 
 
-def state_at(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> BatchState:
+def state_at(request: CheckRequest, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> BatchState:
     """What the recipes of `tree`, called `name`, come to, none of them held to its lock; files of `leave_out` are left out."""
     from pytest_gbs.api import check
     from pytest_gbs.files.overlay import OverlayTree
@@ -145,7 +145,7 @@ def state_at(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: f
 
     # Neither side is held to its lock file, which may be broken by a merge.
     unlocked = OverlayTree(tree, {NAME: ""})
-    report: Report = check(unlocked, (), settings, asked.given, keep_runs=True)
+    report: Report = check(unlocked, (), settings, request.given, keep_runs=True)
     kept = tuple(file for file in report.files if file.path not in leave_out)
     return BatchState(name, tree, report._replace(files=kept))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_gbs.cli._added import added
 from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._from_settings import added
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
 from pytest_gbs.model.errors import UsageError

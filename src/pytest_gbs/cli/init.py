@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._given import asked
 from pytest_gbs.cli._input import here
 from pytest_gbs.cli._output import emit
+from pytest_gbs.cli._shared import request_for
 from pytest_gbs.cli._snippets import SETTINGS, SYSTEMS, Snippet, snippets
 from pytest_gbs.cli._streams import agrees
 from pytest_gbs.cli.lock import first_lock
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     only_tells = arguments.dry_run or arguments.diff
     errors = 0
     if not _exists(root / _LOCK) and (arguments.lock or (not only_tells and agrees(_QUESTION))):
-        text, report = first_lock(asked([str(root)], CommandLineHardware()))
+        text, report = first_lock(request_for([str(root)], CommandLineHardware()))
         wanted.append(Snippet(_LOCK, text))
         errors = len(set(report.findings(Severity.ERROR)))
     answers = [_place(root, snippet, arguments) for snippet in wanted]
@@ -99,7 +99,7 @@ def _own_framework(root: Path) -> Iterator[str]:
     from pytest_gbs.checking.unknown_trainers import unknown_trainers
 
     try:
-        wanted = asked([str(root)], CommandLineHardware())
+        wanted = request_for([str(root)], CommandLineHardware())
     except SettingsError:  # gbs check says what is wrong with them
         return
     found = list(unknown_trainers(wanted.check(), wanted.tree))

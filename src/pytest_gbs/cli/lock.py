@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.claims.locked import moved, same_batch, words
 from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._input import STDIN, Job, add_input, job
-from pytest_gbs.cli._leftovers import clean_up
+from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import complain, emit
+from pytest_gbs.cli._temporary_files import clean_up
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.limits import MOST_FILE_BYTES
@@ -35,24 +35,24 @@ def run(arguments: argparse.Namespace) -> int:
     """Write `gbs.lock`, say what changed in it, and return the exit code."""
     if STDIN in arguments.paths:
         raise UsageError("gbs lock does not read standard input")
-    asked = job(arguments)
-    if asked.given:
+    request = read_request(arguments)
+    if request.given:
         raise UsageError("gbs.lock records what the repository says, not the command line; set gpus-per-node = 8 in [tool.gbs] instead")
     from pytest_gbs.files.regular import MISSING, read_bytes
     from pytest_gbs.history.lockfile import NAME, write_lock
     from pytest_gbs.rules import named
 
-    data = read_bytes(f"{asked.root}/{NAME}", MOST_FILE_BYTES)
+    data = read_bytes(f"{request.root}/{NAME}", MOST_FILE_BYTES)
     if isinstance(data, str) and data != MISSING:
         raise SettingsError(f"{NAME}: {data}")
     was = data if isinstance(data, bytes) else b""
-    report = _report(asked)
+    report = _report(request)
     for bug in report.internal:
         complain(bug.words)
     if report.internal:
         return 2
     old, broken = _old(was, partly=bool(arguments.paths))
-    new = _new(report, asked, old, partly=bool(arguments.paths))
+    new = _new(report, request, old, partly=bool(arguments.paths))
     text = write_lock(new, named("differs-from-lock").code).encode()
     now = text.replace(b"\n", b"\r\n") if b"\r\n" in was else text
     if not arguments.quiet:
@@ -65,12 +65,12 @@ def run(arguments: argparse.Namespace) -> int:
     if was != now and (new or was):
         from pytest_gbs.files.writing import FileChange, write_together
 
-        clean_up(asked.root, [""])
-        write_together(asked.root, (FileChange(NAME, data if isinstance(data, bytes) else None, now),))
+        clean_up(request.root, [""])
+        write_together(request.root, (FileChange(NAME, data if isinstance(data, bytes) else None, now),))
     return 0 if new or report.recipes() else 3
 
 
-def first_lock(asked: Job) -> tuple[str, Report]:
+def first_lock(request: CheckRequest) -> tuple[str, Report]:
     """What `gbs.lock` has for a repository that has none yet, and the report that it comes from.
 
     Raises:
@@ -79,18 +79,18 @@ def first_lock(asked: Job) -> tuple[str, Report]:
     from pytest_gbs.history.lockfile import write_lock
     from pytest_gbs.rules import named
 
-    report = _report(asked)
+    report = _report(request)
     if report.internal:
         raise UsageError(report.internal[0].words)
-    return write_lock(_new(report, asked, {}, partly=False), named("differs-from-lock").code), report
+    return write_lock(_new(report, request, {}, partly=False), named("differs-from-lock").code), report
 
 
-def _report(asked: Job) -> Report:
+def _report(request: CheckRequest) -> Report:
     """The report on all of the repository, none of it held to the lock that is to be written."""
     from pytest_gbs.files.overlay import OverlayTree
     from pytest_gbs.history.lockfile import NAME
 
-    return asked._replace(tree=OverlayTree(asked.tree, {NAME: ""})).check(keep_runs=True, everything=True)
+    return request._replace(tree=OverlayTree(request.tree, {NAME: ""})).check(keep_runs=True, everything=True)
 
 
 def _old(data: bytes, *, partly: bool) -> tuple[dict[str, Record], str]:
@@ -112,14 +112,14 @@ def _old(data: bytes, *, partly: bool) -> tuple[dict[str, Record], str]:
         return {}, str(error) if isinstance(source, Source) else f"{error}; written anew"
 
 
-def _new(report: Report, asked: Job, old: Mapping[str, Record], *, partly: bool) -> dict[str, Record]:
+def _new(report: Report, request: CheckRequest, old: Mapping[str, Record], *, partly: bool) -> dict[str, Record]:
     from pytest_gbs.history.lock import records
 
     found = {name: now for name, (_, now) in records(report).items()}
     if not partly:
         return found
-    kept = {name: each for name, each in old.items() if not _is_below(name, asked.targets)}
-    return {**kept, **{name: each for name, each in found.items() if _is_below(name, asked.targets)}}
+    kept = {name: each for name, each in old.items() if not _is_below(name, request.targets)}
+    return {**kept, **{name: each for name, each in found.items() if _is_below(name, request.targets)}}
 
 
 def _is_below(name: str, targets: tuple[str, ...]) -> bool:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._given import number, of_recipe
 from pytest_gbs.cli._output import emit
+from pytest_gbs.cli._shared import number, of_recipe
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.planning import Goal
 from pytest_gbs.model.quantity import PARALLEL, Name

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._input import Job, add_input, job
+from pytest_gbs.cli._input import CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import complain, emit
 from pytest_gbs.formats import Options
 from pytest_gbs.model.limits import MOST_REPORTED_COMMITS
@@ -35,24 +35,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page, and return the exit code."""
-    asked = job(arguments)
-    report = asked.check(keep_runs=True)
+    request = read_request(arguments)
+    report = request.check(keep_runs=True)
     from pytest_gbs.report import page
     from pytest_gbs.rules import manuals
 
     report = report._replace(rules={rule.code: rule for rule in manuals()})
-    history = _history(asked, arguments.since, report) if arguments.since else None
-    emit(page(report, Options(), os.path.basename(asked.root) or "/", history), arguments.output_file)
+    history = _history(request, arguments.since, report) if arguments.since else None
+    emit(page(report, Options(), os.path.basename(request.root) or "/", history), arguments.output_file)
     for bug in report.internal:
         complain(bug.words)
     if report.internal:
         return 2
-    from pytest_gbs.cli._nothing import exit_code
+    from pytest_gbs.cli._no_recipes import exit_code
 
-    return exit_code(report, asked)
+    return exit_code(report, request)
 
 
-def _history(asked: Job, since: str, now: Report) -> Timeline:
+def _history(request: CheckRequest, since: str, now: Report) -> Timeline:
     """What the recipes were since a revision, and are in the working tree.
 
     Raises:
@@ -62,10 +62,10 @@ def _history(asked: Job, since: str, now: Report) -> Timeline:
     from pytest_gbs.files.git import GitRepository
     from pytest_gbs.report.timeline import timeline
 
-    repository = GitRepository(asked.root)
+    repository = GitRepository(request.root)
     commits = _some(repository.first_parents(since))
     days = [*(day for _, day in commits), "now"]
-    return timeline(since, days, (*_reports(asked, repository, [name for name, _ in commits]), now))
+    return timeline(since, days, (*_reports(request, repository, [name for name, _ in commits]), now))
 
 
 def _some(commits: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -75,7 +75,7 @@ def _some(commits: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [commits[index * (len(commits) - 1) // (MOST_REPORTED_COMMITS - 1)] for index in range(MOST_REPORTED_COMMITS)]
 
 
-def _reports(asked: Job, repository: GitRepository, commits: Sequence[str]) -> Iterator[Report]:
+def _reports(request: CheckRequest, repository: GitRepository, commits: Sequence[str]) -> Iterator[Report]:
     """Yield the report on each commit; one whose files are those of the commit before is not checked again."""
     from pytest_gbs.cli.diff import settings_at, state_at
     from pytest_gbs.files.git import GitTree
@@ -84,9 +84,9 @@ def _reports(asked: Job, repository: GitRepository, commits: Sequence[str]) -> I
     for commit in commits:
         files = repository.blobs(commit)
         if before is None or before[0] != files:
-            with GitTree(repository, commit, asked.settings.max_file_size, asked.settings.exclude) as tree:
-                settings = settings_at(tree, commit, asked.settings)
-                before = files, state_at(asked, commit, tree, settings).report
+            with GitTree(repository, commit, request.settings.max_file_size, request.settings.exclude) as tree:
+                settings = settings_at(tree, commit, request.settings)
+                before = files, state_at(request, commit, tree, settings).report
         yield before[1]
 
 

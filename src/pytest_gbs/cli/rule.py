@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_gbs.cli._added import added
 from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._from_settings import added
 from pytest_gbs.cli._output import emit
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.rule import Example, Rule

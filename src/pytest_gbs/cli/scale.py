@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._given import asked, number
-from pytest_gbs.cli._input import STDIN, Job
+from pytest_gbs.cli._input import STDIN, CheckRequest
 from pytest_gbs.cli._output import complain, emit, options
+from pytest_gbs.cli._shared import number, request_for
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source, Unreadable
@@ -55,25 +55,25 @@ def run(arguments: argparse.Namespace) -> int:
     if not to:
         raise UsageError("gbs scale needs the hardware to go to: --nodes N, --gpus-per-node N or --world-size N")
     here = hardware(arguments.from_nodes, arguments.from_gpus_per_node, arguments.from_world_size, "--from-")
-    job = asked(arguments.paths, here, arguments.config)
-    results, files, report = _scale_all(job, to, here, arguments)
+    request = request_for(arguments.paths, here, arguments.config)
+    results, files, report = _scale_all(request, to, here, arguments)
     stuck = [each for each in results if isinstance(each, Stuck)]
-    _write(job, {} if stuck else files, report, diff=arguments.diff)
+    _write(request, {} if stuck else files, report, diff=arguments.diff)
     if not arguments.diff or arguments.format != "text":
-        _tell(results, job, arguments)
+        _print_notes(results, request, arguments)
     for each in stuck if arguments.diff and arguments.format == "text" else ():
         complain(f"{each.launch or each.path}: {each.reason}")
     if stuck and len(stuck) < len(results):
         complain(f"{len(stuck)} of {len(results)} can't be scaled: nothing was written")
-    if files and not stuck and not arguments.diff and isinstance(job.tree.read("gbs.lock"), Source):
+    if files and not stuck and not arguments.diff and isinstance(request.tree.read("gbs.lock"), Source):
         complain("gbs.lock still has the old numbers; run gbs lock")
     return 1 if stuck else 0
 
 
-def _tell(results: list[Scaled | Stuck], job: Job, arguments: argparse.Namespace) -> None:
+def _print_notes(results: list[Scaled | Stuck], request: CheckRequest, arguments: argparse.Namespace) -> None:
     from pytest_gbs.formats._scale import render_scaled
 
-    shown = options(_Look(arguments.output_file), job.root, job.folder)  # type: ignore[arg-type]
+    shown = options(_Look(arguments.output_file), request.root, request.folder)  # type: ignore[arg-type]
     emit(render_scaled(results, arguments.format, shown), arguments.output_file)
 
 
@@ -86,16 +86,16 @@ class _Look(NamedTuple):
     quiet: int = 0
 
 
-def _write(job: Job, files: Mapping[str, tuple[Source, Source]], report: Report, *, diff: bool) -> None:
+def _write(request: CheckRequest, files: Mapping[str, tuple[Source, Source]], report: Report, *, diff: bool) -> None:
     """Write the files, all or none, or print the patch."""
     from pytest_gbs.cli._fixing import print_patch, write
     from pytest_gbs.fixes.mending import Mended
 
-    mended = Mended(report, dict(files))
+    fixed_files = Mended(report, dict(files))
     if diff:
-        print_patch(job, mended)
+        print_patch(request, fixed_files)
     else:
-        write(job, mended)
+        write(request, fixed_files)
 
 
 class _Subject(NamedTuple):
@@ -108,7 +108,7 @@ class _Subject(NamedTuple):
 
 
 def _scale_all(
-    job: Job, to: CommandLineHardware, here: CommandLineHardware, arguments: argparse.Namespace
+    request: CheckRequest, to: CommandLineHardware, here: CommandLineHardware, arguments: argparse.Namespace
 ) -> tuple[list[Scaled | Stuck], dict[str, tuple[Source, Source]], Report]:
     """What came of each recipe, the files as they were and will be, and the report on what was there.
 
@@ -118,50 +118,50 @@ def _scale_all(
     from pytest_gbs.fixes.scale import Target, same, scale
 
     wish = Target(to, arguments.max_micro_batch_size or 0, arguments.micro_batch_size or 0)
-    report = _check(job, job.targets, {}, here)
+    report = _check(request, request.targets, {}, here)
     changed: dict[str, Source] = {}
     results: list[Scaled | Stuck] = []
-    for subject in _subjects(job, report, here):
+    for subject in _subjects(request, report, here):
         if isinstance(subject, Stuck):
             results.append(subject)
             continue
         run, targets = subject.run, () if subject.script else (subject.run.path,)
-        shop = _workshop(job, targets, changed, subject)
+        shop = _workshop(request, targets, changed, subject)
         if run.path in changed:
-            run = same(run, _check(job, targets, changed, here)) or run
+            run = same(run, _check(request, targets, changed, here)) or run
         result = scale(run, wish, shop)._replace(which=subject.which)
         results.append(result)
         if isinstance(result, Scaled):
             changed.update((new.path, new) for _, new in result.files)
     if not results:
         raise UsageError(f"no recipe in {', '.join(arguments.paths)} that gbs knows")
-    files = {path: (old, new) for path, new in changed.items() if isinstance(old := job.tree.read(path), Source)}
+    files = {path: (old, new) for path, new in changed.items() if isinstance(old := request.tree.read(path), Source)}
     return results, files, report
 
 
-def _workshop(job: Job, targets: tuple[str, ...], changed: dict[str, Source], subject: _Subject) -> ScaleContext:
+def _workshop(request: CheckRequest, targets: tuple[str, ...], changed: dict[str, Source], subject: _Subject) -> ScaleContext:
     from pytest_gbs.fixes.scale import ScaleContext
 
     def read(path: str) -> Source | Unreadable:
-        return changed.get(path) or job.tree.read(path)
+        return changed.get(path) or request.tree.read(path)
 
     def recheck(files: Mapping[str, Source], given: CommandLineHardware) -> Report:
-        return _check(job, targets, {**changed, **files}, given)
+        return _check(request, targets, {**changed, **files}, given)
 
     return ScaleContext(read, recheck, subject.files)
 
 
-def _check(job: Job, targets: tuple[str, ...], changed: Mapping[str, Source], given: CommandLineHardware) -> Report:
+def _check(request: CheckRequest, targets: tuple[str, ...], changed: Mapping[str, Source], given: CommandLineHardware) -> Report:
     from pytest_gbs.api import check
     from pytest_gbs.files.overlay import OverlayTree
 
-    tree = OverlayTree(job.tree, changed) if changed else job.tree
-    return check(tree, targets, job.settings, given, keep_runs=True)
+    tree = OverlayTree(request.tree, changed) if changed else request.tree
+    return check(tree, targets, request.settings, given, keep_runs=True)
 
 
-def _subjects(job: Job, report: Report, here: CommandLineHardware) -> Iterator[_Subject | Stuck]:
+def _subjects(request: CheckRequest, report: Report, here: CommandLineHardware) -> Iterator[_Subject | Stuck]:
     """Yield what is to be scaled: each recipe by itself, and of each script that was named its one launch."""
-    named = job.targets
+    named = request.targets
     for file in report.files:
         if file.role == Role.COMPANION and file.path not in named:
             continue
@@ -170,7 +170,7 @@ def _subjects(job: Job, report: Report, here: CommandLineHardware) -> Iterator[_
         if file.framework is not None and file.runs and not own and file.launcher is None and not file.launches:
             yield Stuck(file.path, "", "only its launches make it a recipe: scale the script that launches it")
     scripts = [path for path in named if any(file.path == path and file.launches for file in report.files)]
-    whole = _check(job, (), {}, here) if scripts else report
+    whole = _check(request, (), {}, here) if scripts else report
     launches = [run for file in whole.files for run in file.runs if run.launch is not None and run.launch.start is not None]
     for path in scripts:
         own = [run for run in launches if run.launch and run.launch.at.source == path]

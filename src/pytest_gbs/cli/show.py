@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._flags import add_outputs, outputs
-from pytest_gbs.cli._given import number
-from pytest_gbs.cli._input import add_input, job
+from pytest_gbs.cli._input import add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options
+from pytest_gbs.cli._shared import number
 from pytest_gbs.formats import Format, Options, find, formats
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.report import Report, Role
@@ -31,13 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
     more = outputs(arguments)
     for output in more:
         _shows(output.form)
-    asked = job(arguments)
-    report = asked.check(keep_runs=True)
+    request_for = read_request(arguments)
+    report = request_for.check(keep_runs=True)
     if more:
         from pytest_gbs.cli._outputs import write_outputs
 
-        write_outputs(more, lambda form, how: _shows(form)(report, how), arguments, asked)
-    emit(show(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
+        write_outputs(more, lambda form, how: _shows(form)(report, how), arguments, request_for)
+    emit(show(report, options(arguments, request_for.root, request_for.folder)), arguments.output_file)
     for bug in report.internal:
         complain(bug.words)
     if report.internal:
@@ -47,9 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"{file.path}: {file.problem}")
     if broken:
         return 1
-    from pytest_gbs.cli._nothing import exit_code
+    from pytest_gbs.cli._no_recipes import exit_code
 
-    return exit_code(report, asked)
+    return exit_code(report, request_for)
 
 
 def _shows(wanted: Format) -> Callable[[Report, Options], str]:

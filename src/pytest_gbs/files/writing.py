@@ -198,7 +198,7 @@ def _take_place(temporary: str, target: str) -> None:
     os.replace(temporary, target)
 
 
-def remove_leftovers(root: StrPath, folders: Iterable[str]) -> list[str]:
+def remove_temporary_files(root: StrPath, folders: Iterable[str]) -> list[str]:
     """Remove the temporary files in `folders` (relative to the root) that a killed run left there; return their paths.
 
     Only regular files go that have the name and the mark of ours, belong to this user, and whose process is gone. A file that came with the
@@ -210,13 +210,13 @@ def remove_leftovers(root: StrPath, folders: Iterable[str]) -> list[str]:
         if leads_outside(os.path.join(full, _SUFFIX), os.fspath(root)):
             continue
         with suppress(OSError), os.scandir(full) as entries:
-            for entry in [each for each in entries if _is_leftover(each)]:
+            for entry in [each for each in entries if _is_temporary(each)]:
                 os.unlink(entry.path)
                 found.append(f"{folder}/{entry.name}" if folder else entry.name)
     return found
 
 
-def _is_leftover(entry: os.DirEntry[str]) -> bool:
+def _is_temporary(entry: os.DirEntry[str]) -> bool:
     match = _temporary().fullmatch(entry.name)
     if match is None or not hasattr(os, "geteuid"):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_gbs.cli._input import Job
+from pytest_gbs.cli._input import CheckRequest
 from pytest_gbs.cli._output import emit, options
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     import argparse
 
 
-def reveal(asked: Job, arguments: argparse.Namespace) -> int:
+def print_inputs(request: CheckRequest, arguments: argparse.Namespace) -> int:
     """Write the files or the settings, and return 0."""
     if arguments.show_settings:
-        text = "".join(f"{name} = {escape(repr(value))}\n" for name, value in asked.settings._asdict().items())
+        text = "".join(f"{name} = {escape(repr(value))}\n" for name, value in request.settings._asdict().items())
     else:
         from pytest_gbs.checking.repository import Repository
 
-        places = Places(Report((), {}, {}), options(arguments, asked.root, asked.folder))
-        paths = Repository(asked.tree, asked.settings).targets(asked.targets)
+        places = Places(Report((), {}, {}), options(arguments, request.root, request.folder))
+        paths = Repository(request.tree, request.settings).targets(request.targets)
         text = "".join(f"{places.where(Location(path, 1, 1))}\n" for path in paths)
     emit(text, arguments.output_file)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import listing
-from pytest_gbs.cli._input import Job
+from pytest_gbs.cli._input import CheckRequest
 from pytest_gbs.cli._output import complain
 from pytest_gbs.formats._summary import count, files, launches
 from pytest_gbs.model.document import CONFIGURATIONS
@@ -15,27 +15,27 @@ _BESIDE: Final = ((Role.LAUNCHER, "launcher file"), (Role.COMPANION, "engine set
 _OWN: Final = "gbs init prints a table to start from (docs/own-framework.md)"
 
 
-def exit_code(report: Report, asked: Job) -> int:
+def exit_code(report: Report, request: CheckRequest) -> int:
     """0 if there is a recipe or a launch (of files that were named, a launcher's own is enough), else 3, with a line of why."""
-    if report.recipes() or launches(report) or (asked.names_file and any(file.role != Role.NEITHER for file in report.files)):
+    if report.recipes() or launches(report) or (request.names_file and any(file.role != Role.NEITHER for file in report.files)):
         return 0
-    complain(_nothing_found(report, asked))
+    complain(_nothing_found(report, request))
     return 3
 
 
-def _nothing_found(report: Report, asked: Job) -> str:
+def _nothing_found(report: Report, request: CheckRequest) -> str:
     """One line: how many files were looked at, and what is there instead of a recipe of a framework that gbs knows."""
     from pytest_gbs.checking.unknown_trainers import unknown_trainers
     from pytest_gbs.frameworks import titles
 
-    unknown = next(unknown_trainers(report, asked.tree), None)
-    if asked.names_file and len(asked.targets) == 1:
-        (target,) = asked.targets
+    unknown = next(unknown_trainers(report, request.tree), None)
+    if request.names_file and len(request.targets) == 1:
+        (target,) = request.targets
         if unknown:
             return f"{target} {unknown.words}; {_OWN}"
         what = "is not a recipe or launcher file" if target.endswith(CONFIGURATIONS) else "holds no launch"
         return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
-    where = " and ".join(target or "." for target in asked.targets)
+    where = " and ".join(target or "." for target in request.targets)
     start = f"no recipe in {count(files(report), 'file')} below {where}"
     if unknown:
         return f"{start}, but {unknown.path} {unknown.words}; {_OWN}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.cli import commands
-from pytest_gbs.cli._words import split
+from pytest_gbs.cli._split_arguments import split
 from pytest_gbs.model.errors import UsageError
 from tests.cli.support import GOOD, LAUNCHER, OPEN, STALE, Gbs, write
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.cli._input import Job, add_input, job
+from pytest_gbs.cli._input import CheckRequest, add_input, read_request
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -23,7 +23,7 @@ def number(text: str) -> int:
     return found
 
 
-def asked(paths: list[str], given: CommandLineHardware, config: str | None = None) -> Job:
+def request_for(paths: list[str], given: CommandLineHardware, config: str | None = None) -> CheckRequest:
     """The job of checking `paths` on the hardware given."""
     from pytest_gbs.cli._parser import Parser
 
@@ -32,7 +32,7 @@ def asked(paths: list[str], given: CommandLineHardware, config: str | None = Non
     flags = parser.parse_args([])
     flags.paths, flags.config = paths, config
     flags.nodes, flags.gpus_per_node, flags.world_size = given.num_nodes, given.gpus_per_node, given.world_size
-    return job(flags)
+    return read_request(flags)
 
 
 def of_recipe(path: str, given: CommandLineHardware) -> Run:
@@ -43,7 +43,7 @@ def of_recipe(path: str, given: CommandLineHardware) -> Run:
     """
     if path == "-":
         raise UsageError("gbs plan --from needs a file, not standard input")
-    report = asked([path], given).check(keep_runs=True)
+    report = request_for([path], given).check(keep_runs=True)
     runs = [run for file in report.files for run in file.runs]
     own = [run for run in runs if run.launch is None] or runs
     if len(own) != 1:

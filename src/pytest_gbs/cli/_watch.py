@@ -10,7 +10,7 @@ import sys
 from time import monotonic, sleep, strftime
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.cli._input import STDIN, job
+from pytest_gbs.cli._input import STDIN, read_request
 from pytest_gbs.cli._output import clear_screen, complain
 from pytest_gbs.files.stamps import Stamps, stamps
 from pytest_gbs.files.worktree import WorkTree
@@ -41,19 +41,19 @@ def watch(check: Callable[[argparse.Namespace], int], arguments: argparse.Namesp
     while True:
         seen = _look(tree, arguments)
         clear_screen()
-        _tell(arguments, said)
+        _print_notes(arguments, said)
         try:
             check(arguments)
             tree = _tree(arguments)
         except GbsError as error:
             for line in str(error).splitlines():
                 complain(line)
-        _tell(arguments, f"watching {count(len(seen), 'file')} for changes; Ctrl-C stops")
+        _print_notes(arguments, f"watching {count(len(seen), 'file')} for changes; Ctrl-C stops")
         said = _await_change(tree, arguments, seen)
 
 
 def _tree(arguments: argparse.Namespace) -> WorkTree:
-    tree = job(arguments).tree
+    tree = read_request(arguments).tree
     assert isinstance(tree, WorkTree), "only standard input is laid over one"
     return tree
 
@@ -79,7 +79,7 @@ def _await_change(tree: WorkTree, arguments: argparse.Namespace, seen: Stamps) -
         sleep(max(_PAUSE, _SHARE * (monotonic() - start)))
 
 
-def _tell(arguments: argparse.Namespace, words: str) -> None:
+def _print_notes(arguments: argparse.Namespace, words: str) -> None:
     if not arguments.quiet:
         complain(f"[{strftime('%H:%M:%S')}] {words}", "")
     sys.stderr.flush()

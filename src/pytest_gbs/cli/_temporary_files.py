@@ -12,9 +12,9 @@ _SHOWN: Final = 5
 
 def clean_up(root: str, folders: Iterable[str]) -> None:
     """Remove what an earlier run left in `folders`, which lie below `root`, and tell of it."""
-    from pytest_gbs.files.writing import remove_leftovers
+    from pytest_gbs.files.writing import remove_temporary_files
 
-    left = remove_leftovers(root, folders)
+    left = remove_temporary_files(root, folders)
     if left:
         more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
         complain(f"an earlier run was interrupted while it wrote its files; removed what it left behind: {', '.join(left[:_SHOWN])}{more}")
