@@ -13,8 +13,8 @@ from pytest_gbs.model.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_gbs.checking.memory import Memory
+    from pytest_gbs.fixes.apply import FixResult, Recheck
     from pytest_gbs.fixes.editing import Read
-    from pytest_gbs.fixes.mending import Mended, Recheck
     from pytest_gbs.model.tree import Tree
 
 
@@ -42,18 +42,18 @@ def check_worktree(
     return tighten(accepted(report, settings, tree, targets), settings)
 
 
-def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, kinds: Iterable[str] = ()) -> Mended:
+def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, kinds: Iterable[str] = ()) -> FixResult:
     """The files at `targets` with their findings fixed, in memory: by safe fixes, and by those of `kinds` (`Applicability`).
 
     Raises:
         UsageError: as `check` does.
     """
-    from pytest_gbs.fixes.mending import mend
+    from pytest_gbs.fixes.apply import apply_fixes
 
-    return mend(*_rechecking(tree, targets, settings, given), kinds)
+    return apply_fixes(*_rechecking(tree, targets, settings, given), kinds)
 
 
-def ignore(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, reason: str = "") -> Mended:
+def ignore(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, reason: str = "") -> FixResult:
     """The files at `targets` with a comment beside each finding that silences it, in memory."""
     from pytest_gbs.fixes.ignoring import ignore_all
 

@@ -17,7 +17,7 @@ from pytest_gbs import Given
 from pytest_gbs.api import check, fix
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.fixes.mending import Mended
+from pytest_gbs.fixes.apply import FixResult
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.outcome import Applicability
 from pytest_gbs.model.quantity import Name, Origin, Quantity
@@ -101,7 +101,7 @@ def breakages(source: Source, run: Run) -> Iterator[Broken]:
             yield Broken(source._replace(text=text), size.value, leaf.at, leaf.value, now)
 
 
-def mended(broken: Broken, kind: str) -> Mended:
+def mended(broken: Broken, kind: str) -> FixResult:
     """What mending a broken recipe comes to."""
     return fix(Alone(broken.source), (broken.source.path,), _SETTINGS, Given(), (kind,))
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pytest_gbs import Given
 from pytest_gbs.api import fix, ignore
-from pytest_gbs.fixes.mending import Mended
+from pytest_gbs.fixes.apply import FixResult
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.outcome import Applicability
 from pytest_gbs.model.settings import Settings
@@ -33,17 +33,17 @@ class Memory(NamedTuple):
         return path in self.files
 
 
-def mended(files: Mapping[str, str], *kinds: str, given: Given | None = None) -> Mended:
+def mended(files: Mapping[str, str], *kinds: str, given: Given | None = None) -> FixResult:
     """What mending `files` comes to."""
     return fix(Memory(files), (), Settings(), given or Given(), kinds)
 
 
-def ignored(files: Mapping[str, str], reason: str = "") -> Mended:
+def ignored(files: Mapping[str, str], reason: str = "") -> FixResult:
     """What silencing all findings of `files` comes to."""
     return ignore(Memory(files), (), Settings(), Given(), reason)
 
 
-def text(found: Mended, before: str, path: str = "sft.yaml") -> str:
+def text(found: FixResult, before: str, path: str = "sft.yaml") -> str:
     """The text of one file after mending."""
     return found.files[path][1].text if path in found.files else before
 

@@ -11,8 +11,8 @@ import pytest
 
 from pytest_gbs import Given
 from pytest_gbs.files.decode import decode
+from pytest_gbs.fixes.current_batch import effective
 from pytest_gbs.fixes.scale import Target
-from pytest_gbs.fixes.scale_now import effective
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.scaling import Scaled, Stuck
 from tests.fixes.scaling import Bench, after, and_back

@@ -123,7 +123,7 @@ class Editor:
         found = await self.until(lambda: (found := self.published.get(uri)) and found.version == version and found)
         return list(found.diagnostics)
 
-    def told(self, path: str) -> list[str] | None:
+    def hover_text(self, path: str) -> list[str] | None:
         """The codes that were last published for a text; None if nothing was."""
         found = self.published.get(self.uri(path))
         return None if found is None else [str(each.code) for each in found.diagnostics]

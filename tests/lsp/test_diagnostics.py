@@ -192,7 +192,7 @@ def test_the_disk_counts_again_when_a_file_is_closed(tmp_path: Path) -> None:
             person.open("a.yaml", STALE)
             assert await person.codes("a.yaml") == ["GBS101"]
             person.close("a.yaml")
-            await person.until(lambda: person.told("a.yaml") == [])
+            await person.until(lambda: person.hover_text("a.yaml") == [])
 
     edit(session)
 
@@ -207,10 +207,10 @@ def test_a_script_that_is_not_open_is_marked_where_it_launches_an_open_recipe_wr
             assert person.uri("run.sh") not in person.published
             (tmp_path / "run.sh").write_text("accelerate launch --num_processes 4 train.py --config a.yaml\n")
             person.changed_on_disk("run.sh")
-            assert await person.until(lambda: person.told("run.sh")) == ["GBS301"]
+            assert await person.until(lambda: person.hover_text("run.sh")) == ["GBS301"]
             (tmp_path / "run.sh").unlink()
             person.changed_on_disk("run.sh")
-            await person.until(lambda: person.told("run.sh") == [])
+            await person.until(lambda: person.hover_text("run.sh") == [])
 
     edit(session)
 
@@ -299,7 +299,7 @@ def test_a_folder_that_is_added_and_removed_counts_from_then_on(tmp_path: Path) 
                 event = types.WorkspaceFoldersChangeEvent(added, removed)
                 person.published.clear()
                 person.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
-                await person.until(lambda codes=codes: person.told("two/a.yaml") == codes)  # type: ignore[misc]
+                await person.until(lambda codes=codes: person.hover_text("two/a.yaml") == codes)  # type: ignore[misc]
 
     edit(session)
 
@@ -327,7 +327,7 @@ def test_broken_settings_are_one_finding_and_the_rest_goes_on(tmp_path: Path) ->
             assert "gpus-per-node" in found.message
             (tmp_path / "gbs.toml").write_text("gpus-per-node = 8\n")
             person.changed_on_disk("gbs.toml")
-            await person.until(lambda: person.told("gbs.toml") == [])
+            await person.until(lambda: person.hover_text("gbs.toml") == [])
             assert await person.codes("a.yaml") == ["GBS101"]
 
     edit(session)
@@ -369,7 +369,7 @@ def test_a_file_that_is_deleted_under_the_editor_is_checked_as_it_is_there(tmp_p
             person.type("a.yaml", STALE + "\n")
             assert await person.codes("a.yaml") == ["GBS101"]
             person.close("a.yaml")
-            await person.until(lambda: person.told("a.yaml") == [])
+            await person.until(lambda: person.hover_text("a.yaml") == [])
 
     edit(session)
 
@@ -463,10 +463,10 @@ def test_a_cell_that_changes_is_checked_as_it_is_now(tmp_path: Path) -> None:
             change = types.NotebookDocumentChangeEvent(cells=types.NotebookDocumentCellChanges(text_content=[content]))
             document = types.VersionedNotebookDocumentIdentifier(2, person.uri("nb.ipynb"))
             person.client.notebook_document_did_change(types.DidChangeNotebookDocumentParams(document, change))
-            assert await person.until(lambda: person.told(_cell(person, 1))) == ["GBS101"]
+            assert await person.until(lambda: person.hover_text(_cell(person, 1))) == ["GBS101"]
             closed = [types.TextDocumentIdentifier(each.document) for each in notebook.notebook_document.cells]
             gone = types.NotebookDocumentIdentifier(person.uri("nb.ipynb"))
             person.client.notebook_document_did_close(types.DidCloseNotebookDocumentParams(gone, closed))
-            await person.until(lambda: person.told(_cell(person, 1)) == [])
+            await person.until(lambda: person.hover_text(_cell(person, 1)) == [])
 
     edit(session)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_gbs import Given
 from pytest_gbs.api import fix
 from pytest_gbs.files.overlay import OverlayTree
-from pytest_gbs.fixes.mending import Mended
+from pytest_gbs.fixes.apply import FixResult
 from pytest_gbs.model.outcome import Applicability
 from pytest_gbs.model.settings import Settings
 from tests.properties.support import Empty, reported, shown, sizes
@@ -42,11 +42,11 @@ def recipes(draw: st.DrawFn) -> tuple[str, int, int, int]:
     return text.replace("\n", end), micro, steps, gpus
 
 
-def mended(files: dict[str, str], kind: str) -> Mended:
+def mended(files: dict[str, str], kind: str) -> FixResult:
     return fix(OverlayTree(Empty(), files), (), Settings(), Given(), (kind,))
 
 
-def after(found: Mended, path: str, before: str) -> str:
+def after(found: FixResult, path: str, before: str) -> str:
     return found.files[path][1].text if path in found.files else before
 
 

@@ -18,10 +18,10 @@ from pytest_gbs.model.outcome import Applicability
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_gbs.fixes.mending import FindingFix, Mended
+    from pytest_gbs.fixes.apply import FindingFix, FixResult
 
 
-def fixed_files(request: CheckRequest, arguments: argparse.Namespace) -> Mended:
+def fixed_files(request: CheckRequest, arguments: argparse.Namespace) -> FixResult:
     """The targets of a check fixed in memory, as the flags say.
 
     Raises:
@@ -43,7 +43,7 @@ def fixed_files(request: CheckRequest, arguments: argparse.Namespace) -> Mended:
     return api.fix(request.tree, request.targets, request.settings, request.given, kinds)
 
 
-def write(request: CheckRequest, found: Mended) -> None:
+def write(request: CheckRequest, found: FixResult) -> None:
     """Write the fixed files, all or none, and tell what was done and what was not.
 
     Raises:
@@ -58,7 +58,7 @@ def write(request: CheckRequest, found: Mended) -> None:
     _print_done(request, found)
 
 
-def print_fixed(request: CheckRequest, found: Mended) -> None:
+def print_fixed(request: CheckRequest, found: FixResult) -> None:
     """Write the text of standard input, fixed, to standard output, and tell what was done and what was not."""
     from pytest_gbs.files.writing import encoded
 
@@ -69,19 +69,19 @@ def print_fixed(request: CheckRequest, found: Mended) -> None:
     _print_done(request, found)
 
 
-def _print_done(request: CheckRequest, found: Mended) -> None:
+def _print_done(request: CheckRequest, found: FixResult) -> None:
     for repair in found.applied:
         complain(f"fixed {_place(request, repair, found)} {repair.finding.code}: {repair.fix.title}")
     print_refused(request, found)
 
 
-def print_refused(request: CheckRequest, found: Mended) -> None:
+def print_refused(request: CheckRequest, found: FixResult) -> None:
     """Tell why repairs were not made."""
     for each in found.refused:
         complain(f"not fixed {_place(request, each.repair, found)} {each.repair.finding.code}: {each.repair.fix.title}: {each.why}")
 
 
-def _place(request: CheckRequest, repair: FindingFix, found: Mended) -> str:
+def _place(request: CheckRequest, repair: FindingFix, found: FixResult) -> str:
     """The place of a finding as people see it: path and line, relative to the current folder."""
     at = repair.finding.at
     shown = slashed(os.path.relpath(os.path.join(request.root, at.source), request.folder))
@@ -90,13 +90,13 @@ def _place(request: CheckRequest, repair: FindingFix, found: Mended) -> str:
     return shown + line
 
 
-def print_patch(request: CheckRequest, found: Mended) -> int:
+def print_patch(request: CheckRequest, found: FixResult) -> int:
     """Print the patch of all fixed files, with paths relative to the root of the git repository; return 1 if there is one.
 
     A patch is printed byte by byte, so one that git can't apply, or that a terminal or a CI system would obey, is left out with one line.
     """
     from pytest_gbs.fixes.patching import patch
-    from pytest_gbs.formats._escape import is_obeyed
+    from pytest_gbs.formats._escape import has_control_sequences
 
     root = _repository(request.root)
     parts = []
@@ -106,7 +106,7 @@ def print_patch(request: CheckRequest, found: Mended) -> int:
         reason = ""
         if before.encoding != "utf-8":
             reason = f"it is {before.encoding.upper()}, which git treats as binary"
-        elif is_obeyed(text):
+        elif has_control_sequences(text):
             reason = "it contains control characters or commands of CI systems"
         if reason:
             complain(f"can't print a patch of {path}: {reason}; run without --diff to write it")

@@ -17,7 +17,7 @@ from pytest_gbs.files.decode import decode
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import find_root, has_settings, leads_outside
 from pytest_gbs.fixes.patching import patch
-from pytest_gbs.formats._escape import escape, is_obeyed
+from pytest_gbs.formats._escape import escape, has_control_sequences
 from pytest_gbs.formats._summary import count
 from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -178,7 +178,7 @@ def _patch_of(there: str, root: Path, snippet: Snippet) -> str:
         return ""
     joined = snippet.joined(source, snippet.text)
     text = patch(there, source, joined) if joined else ""
-    return "" if is_obeyed(text) else text
+    return "" if has_control_sequences(text) else text
 
 
 def _write(path: Path, text: str) -> None:

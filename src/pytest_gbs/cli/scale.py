@@ -89,9 +89,9 @@ class _Look(NamedTuple):
 def _write(request: CheckRequest, files: Mapping[str, tuple[Source, Source]], report: Report, *, diff: bool) -> None:
     """Write the files, all or none, or print the patch."""
     from pytest_gbs.cli._fixing import print_patch, write
-    from pytest_gbs.fixes.mending import Mended
+    from pytest_gbs.fixes.apply import FixResult
 
-    fixed_files = Mended(report, dict(files))
+    fixed_files = FixResult(report, dict(files))
     if diff:
         print_patch(request, fixed_files)
     else:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_gbs.fixes.apply import FixResult, Recheck, run
 from pytest_gbs.fixes.editing import Read
-from pytest_gbs.fixes.mending import Mended, Recheck, run
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Lines, Location, Source
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix
@@ -19,7 +19,7 @@ _NEVER: Final = (Scope.UNREADABLE, Scope.SUPPRESSIONS)
 _PRESENT: Final = r"gbs:[ \t]*ignore[ \t]*\[(?P<codes>[^\]\r\n]*)\]"
 
 
-def ignore_all(report: Report, read: Read, recheck: Recheck, reason: str = "") -> Mended:
+def ignore_all(report: Report, read: Read, recheck: Recheck, reason: str = "") -> FixResult:
     """`report` with each of its findings silenced by a comment that gives `reason`, where the file can hold comments.
 
     Raises:

@@ -7,12 +7,12 @@ from itertools import islice
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import assumed, count
+from pytest_gbs.fixes.current_batch import elsewhere, shape, sizes_of
 from pytest_gbs.fixes.editing import by_source, edit_all
 from pytest_gbs.fixes.rereading import unintended
 from pytest_gbs.fixes.scale_check import same, worse
 from pytest_gbs.fixes.scale_edits import InsertionPoint, comments, merged, without
 from pytest_gbs.fixes.scale_notes import back, counted, launches, names, near, others, why
-from pytest_gbs.fixes.scale_now import elsewhere, shape, sizes_of
 from pytest_gbs.fixes.scale_task import ScaleContext, Target, Task, by_name, fitting, prepare, replaced_by
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source
@@ -26,33 +26,33 @@ from pytest_gbs.model.scaling import Change, Scaled, Shape, Stuck, What
 _MOST_TRIED: Final = 6
 
 
-def scale(run: Run, wish: Target, shop: ScaleContext) -> Scaled | Stuck:
+def scale(run: Run, goal: Target, context: ScaleContext) -> Scaled | Stuck:
     """`run` on the wanted hardware with the same global batch size, or why that can't be."""
-    found = _scale(run, wish, shop, per_node=False)
+    found = _scale(run, goal, context, per_node=False)
     if isinstance(found, Stuck) and run.launch is not None:
-        other = _scale(run, wish, shop, per_node=True)
+        other = _scale(run, goal, context, per_node=True)
         return other if isinstance(other, Scaled) else found
     return found
 
 
-def _scale(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Scaled | Stuck:
+def _scale(run: Run, goal: Target, context: ScaleContext, *, per_node: bool) -> Scaled | Stuck:
     launch = run.launch.at.source if run.launch is not None else ""
-    task = prepare(run, wish, shop, per_node=per_node)
+    task = prepare(run, goal, context, per_node=per_node)
     if isinstance(task, str):
         return Stuck(run.path, launch, task)
     reasons: list[str] = []
     before: Report | None = None
     for micro, accumulation in islice(fitting(task), _MOST_TRIED):
         if before is None:  # costs a check, and is not asked for where nothing fits
-            before = shop.recheck({}, _what_if(task, task.before))
-        tried = _try(task, micro, accumulation, before, shop)
+            before = context.recheck({}, _what_if(task, task.before))
+        tried = _try(task, micro, accumulation, before, context)
         if isinstance(tried, Scaled):
             return tried
         reasons.append(tried)
     world = task.to.world_size or 0
     if reasons:
-        return Stuck(run.path, launch, reasons[0], task.now.target, world)
-    return Stuck(run.path, launch, why(task), task.now.target, world, near(task))
+        return Stuck(run.path, launch, reasons[0], task.current.target, world)
+    return Stuck(run.path, launch, why(task), task.current.target, world, near(task))
 
 
 def _what_if(task: Task, hardware: Shape) -> CommandLineHardware:
@@ -64,26 +64,26 @@ def _what_if(task: Task, hardware: Shape) -> CommandLineHardware:
     return CommandLineHardware(nodes, per_node, world) if even else CommandLineHardware(None, None, world or None)
 
 
-def _try(task: Task, micro: int, accumulation: int, before: Report, shop: ScaleContext) -> Scaled | str:
+def _try(task: Task, micro: int, accumulation: int, before: Report, context: ScaleContext) -> Scaled | str:
     """The recipe with one candidate, or in words what speaks against it."""
     seen = elsewhere(task.run, sizes_of(task.to), {**replaced_by(task, micro, accumulation), **task.ranks})
     after = shape(seen)._replace(num_nodes=task.to.num_nodes or 0, gpus_per_node=task.to.gpus_per_node or 0)
     if after.world_size != task.to.world_size:
         return f"{count(after.world_size, Name.WORLD_SIZE)} would train, not {task.to.world_size}"
-    changes = merged((*_settings(task, micro, accumulation, shop), *_moved(task), *_commented(task, after, shop)))
+    changes = merged((*_settings(task, micro, accumulation, context), *_moved(task), *_commented(task, after, context)))
     if isinstance(changes, str):
         return changes
     edits = by_source(change.edit for change in changes)
-    files = edit_all(edits, shop.read)
+    files = edit_all(edits, context.read)
     if isinstance(files, str):
         return files
-    pairs = [(old, new) for path, new in files.items() if isinstance(old := shop.read(path), Source)]
+    pairs = [(old, new) for path, new in files.items() if isinstance(old := context.read(path), Source)]
     for old, new in pairs:
-        harm = _harm_to(old, new, edits[old.path])
+        harm = _side_effects(old, new, edits[old.path])
         if harm:
             return harm
-    report = shop.recheck(files, _what_if(task, after))
-    harm = worse(task, before, report) or _false_alone(task, shop.recheck(files, CommandLineHardware()))
+    report = context.recheck(files, _what_if(task, after))
+    harm = worse(task, before, report) or _false_alone(task, context.recheck(files, CommandLineHardware()))
     if harm:
         return _assumed(task) or harm
     return _done(task, after, changes, tuple(pairs), report)
@@ -99,13 +99,13 @@ def _false_alone(task: Task, report: Report) -> str:
 def _assumed(task: Task) -> str:
     """The obstacle that the recipe names nodes alone, and other files the GPUs of each; "" if it can say what is wanted."""
     other = task.before.gpus_per_node != task.to.gpus_per_node and not any(each.name == Name.GPUS_PER_NODE for each in task.hardware)
-    if not other or not task.now.assumptions or not task.to.gpus_per_node:
+    if not other or not task.current.assumptions or not task.to.gpus_per_node:
         return ""
-    elsewhere_said = f"its comment does not state the GPUs per node ({assumed(task.now.assumptions[0])})"
+    elsewhere_said = f"its comment does not state the GPUs per node ({assumed(task.current.assumptions[0])})"
     return f'{elsewhere_said}: add "{count(task.before.gpus_per_node, Name.GPUS_PER_NODE)}" to it first'
 
 
-def _harm_to(old: Source, new: Source, edits: tuple[Edit, ...]) -> str:
+def _side_effects(old: Source, new: Source, edits: tuple[Edit, ...]) -> str:
     """What else changed in a file; taking a line out is looked at the other way round, as putting it in."""
     if all(edit.replacement for edit in edits):
         return unintended(old, new, edits)
@@ -118,7 +118,7 @@ def _harm_to(old: Source, new: Source, edits: tuple[Edit, ...]) -> str:
     return unintended(new, old, tuple(inverse))
 
 
-def _settings(task: Task, micro: int, accumulation: int, shop: ScaleContext) -> Iterator[Change]:
+def _settings(task: Task, micro: int, accumulation: int, context: ScaleContext) -> Iterator[Change]:
     """Yield the changes of micro batch and accumulation."""
     if task.micro is not None and micro != task.before.micro_batch_size:
         yield task.micro.to(micro, What.SETTING)
@@ -129,7 +129,7 @@ def _settings(task: Task, micro: int, accumulation: int, shop: ScaleContext) -> 
         yield steps.to(accumulation)
         return
     default = any(row.default == accumulation for row in task.run.framework.rows if row.name == steps.name)
-    yield (without(steps, shop.read) if default else None) or steps.to(accumulation, What.SETTING)
+    yield (without(steps, context.read) if default else None) or steps.to(accumulation, What.SETTING)
 
 
 def _moved(task: Task) -> Iterator[Change]:
@@ -141,10 +141,10 @@ def _moved(task: Task) -> Iterator[Change]:
             yield each.to(value, What.HARDWARE)
 
 
-def _commented(task: Task, after: Shape, shop: ScaleContext) -> Iterator[Change]:
+def _commented(task: Task, after: Shape, context: ScaleContext) -> Iterator[Change]:
     old, new = by_name(task.before), by_name(after)
-    for change in comments(task.run, old, new, shop.read):
-        if change.at.source in shop.writable:
+    for change in comments(task.run, old, new, context.read):
+        if change.at.source in context.writable:
             yield change
 
 
@@ -155,14 +155,14 @@ def _done(task: Task, after: Shape, changes: tuple[Change, ...], files: tuple[tu
     return Scaled(
         run.path,
         launch,
-        task.now.target,
+        task.current.target,
         run.framework.unit,
         task.before,
         after,
         changes,
         files,
         tuple(counted(run)),
-        task.now.assumptions,
+        task.current.assumptions,
         tuple(dict.fromkeys(notes)),
         back(task, after, changes) if changes else "",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pytest_gbs.arithmetic.wording import count
-from pytest_gbs.fixes.scale_now import CurrentBatch, now
+from pytest_gbs.fixes.current_batch import CurrentBatch, current_batch
 from pytest_gbs.fixes.scale_task import Task
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.outcome import Severity
@@ -26,8 +26,8 @@ def worse(task: Task, before: Report, after: Report) -> str:
             return f"{claim.judgement.finding.message} then"
     if old is not None and _verified(run) < _verified(old):
         return "a claim could no longer be decided"
-    found = now(run)
-    if not isinstance(found, CurrentBatch) or found.target != task.now.target:
+    found = current_batch(run)
+    if not isinstance(found, CurrentBatch) or found.target != task.current.target:
         return f"the batch would be {found.target if isinstance(found, CurrentBatch) else 'unknown'}"
     if found.geometry.value(Name.WORLD_SIZE) not in (None, task.to.world_size):
         return f"a comment or a key would still say {count(found.geometry.value(Name.WORLD_SIZE) or 0, Name.WORLD_SIZE)}"

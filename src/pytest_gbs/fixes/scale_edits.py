@@ -8,8 +8,8 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.fixes.current_batch import RANK_COUNTS
 from pytest_gbs.fixes.editing import Read
-from pytest_gbs.fixes.scale_now import RANKLIKE
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.declaration import Declaration, Factor, Force
@@ -59,7 +59,7 @@ class InsertionPoint(NamedTuple):
         return Change(self.name, What.SETTING, self.key, 0, value, self.at, Edit(self.at, "", self.text.format(value)))
 
 
-def knob(size: Size, read: Read) -> EditableNumber | None:
+def editable_number(size: Size, read: Read) -> EditableNumber | None:
     """The one written number that `size` is, or None: it follows from several, or nothing can be changed where it stands."""
     if not isinstance(size, Quantity):
         return None
@@ -165,13 +165,13 @@ def without(found: EditableNumber, read: Read) -> Change | None:
     return Change(found.name, What.SETTING, found.key, found.value, 0, at, Edit(at, source.text[at.start : at.stop], ""))
 
 
-def hardware_knobs(run: Run, read: Read, *, per_node: bool) -> Iterator[EditableNumber | Quantity]:
+def hardware_numbers(run: Run, read: Read, *, per_node: bool) -> Iterator[EditableNumber | Quantity]:
     """Yield each number of the recipe or its launch that says on how many GPUs it runs; what can't be changed as it is.
 
     A number that is both all processes and those of each node, on a single one, is the latter if `per_node`.
     """
     own = read_sizes(run.document, run.framework)
-    stated = [size for name in (*HARDWARE, *RANKLIKE) if isinstance(size := own.get(name), Quantity) and size.at is not None]
+    stated = [size for name in (*HARDWARE, *RANK_COUNTS) if isinstance(size := own.get(name), Quantity) and size.at is not None]
     sizes = [size._replace(at=run.real(size.at)) for size in stated if size.at is not None]
     start = run.launch.start if run.launch is not None else None
     if start is not None:
@@ -185,7 +185,7 @@ def hardware_knobs(run: Run, read: Read, *, per_node: bool) -> Iterator[Editable
         yield from _job_nodes(start.at.source, run.geometry.value(Name.NUM_NODES), {at._replace(path=None) for at in places}, read)
     for at, meant in places.items():
         meant.sort(key=lambda size: (size.name == Name.GPUS_PER_NODE) != per_node)
-        yield _hardware_knob(at, meant, run.geometry.value(Name.NUM_NODES), read) or meant[0]
+        yield _hardware_number(at, meant, run.geometry.value(Name.NUM_NODES), read) or meant[0]
 
 
 def _job_nodes(path: str, nodes: int | None, known: set[Location], read: Read) -> Iterator[EditableNumber]:
@@ -202,7 +202,7 @@ def _job_nodes(path: str, nodes: int | None, known: set[Location], read: Read) -
 _nodes_directive = lazy_pattern(r"(?m)^#SBATCH[ \t]+(?:--nodes[ =]|-N[ \t]*)(\d{1,5})[ \t]*(?:#.*)?$")
 
 
-def _hardware_knob(at: Location, meant: list[Quantity], nodes: int | None, read: Read) -> EditableNumber | None:
+def _hardware_number(at: Location, meant: list[Quantity], nodes: int | None, read: Read) -> EditableNumber | None:
     """The number at `at` as the size of `meant` that it is; a total over all nodes may be written as the part of each."""
     for size in meant:
         found = _digits(at, size.value, read)

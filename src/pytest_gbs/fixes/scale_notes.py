@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import count
+from pytest_gbs.fixes.current_batch import effective, elsewhere, objection, sizes_of
 from pytest_gbs.fixes.plan import around, micro_batches, world_sizes_near
 from pytest_gbs.fixes.scale_edits import key_of_accumulation
-from pytest_gbs.fixes.scale_now import effective, elsewhere, objection, sizes_of
 from pytest_gbs.fixes.scale_task import Task, by_name, considered, fitting, follows, ranks_on, unit
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import dotted
@@ -60,13 +60,13 @@ def launches(task: Task, report: Report) -> Iterator[str]:
         for run in file.runs:
             target = effective(run.geometry)
             start = run.launch.start if run.launch is not None else None
-            if run.launch is not None and start is not None and run.path == task.run.path and target not in (None, task.now.target):
+            if run.launch is not None and start is not None and run.path == task.run.path and target not in (None, task.current.target):
                 yield f"{run.launch.at.source} launches it with {target} then"
 
 
 def back(task: Task, after: Shape, changes: Iterable[Change]) -> str:
     """The flags that undo the change; nothing if the recipe could not run as it was."""
-    if objection(task.run, task.now.geometry):
+    if objection(task.run, task.current.geometry):
         return ""
     old, changes = task.before, tuple(changes)
     if not old.world_size and any(change.what == What.HARDWARE for change in changes):
@@ -86,7 +86,7 @@ def _runs_as_it_was(task: Task, most: int) -> int:
     """The largest part of `most` GPUs on which a recipe that names no hardware runs with its settings as they were."""
     for world in micro_batches(most):
         seen = elsewhere(task.run, sizes_of(CommandLineHardware(None, None, world)), {})
-        if effective(seen) == task.now.target and not objection(task.run, seen):
+        if effective(seen) == task.current.target and not objection(task.run, seen):
             return world
     return most
 
@@ -100,7 +100,7 @@ def _flags(prefix: str, hardware: Shape) -> list[str]:
 
 def why(task: Task) -> str:
     """In words why no candidate keeps the batch."""
-    target, world = task.now.target, count(task.to.world_size or 0, Name.WORLD_SIZE)
+    target, world = task.current.target, count(task.to.world_size or 0, Name.WORLD_SIZE)
     one = unit(task, sizes_of(task.to), task.ranks)
     if one and target % one:
         return f"no integer accumulation keeps the batch: {target:,} is not a multiple of {one:,} on {world}"
@@ -114,21 +114,21 @@ def why(task: Task) -> str:
 
 def _missing(task: Task, share: int) -> str:
     """What stands in the way of a share of each rank that is a whole number."""
-    micro = task.wish.micro or task.before.micro_batch_size
+    micro = task.goal.micro or task.before.micro_batch_size
     steps, rest = divmod(share, micro)
     if rest and task.micro is None:
         return f"the {share:,} samples that each rank takes are not a multiple of the micro batch {micro}, which can't be changed here"
-    if rest and task.wish.micro:
+    if rest and task.goal.micro:
         return f"the {share:,} samples that each rank takes are not a multiple of the micro batch {micro}"
     if task.accumulation is None and not follows(task):
         key = key_of_accumulation(task.run)
         return f"accumulation {steps if not rest else share:,} would keep the batch, but the recipe has no editable number for it: {key}"
-    return f"no micro batch up to {task.wish.most or micro} fits"
+    return f"no micro batch up to {task.goal.most or micro} fits"
 
 
 def near(task: Task) -> Near:
     """The batch sizes and the numbers of GPUs that work."""
-    below, above = around(task.now.target, unit(task, sizes_of(task.to), task.ranks) or 0)
+    below, above = around(task.current.target, unit(task, sizes_of(task.to), task.ranks) or 0)
     if below == above:
         below = above = 0
     world = task.to.world_size or 0

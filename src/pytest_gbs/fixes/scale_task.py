@@ -6,10 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from pytest_gbs.arithmetic.wording import called, count
+from pytest_gbs.fixes.current_batch import (
+    RANK_COUNTS,
+    CurrentBatch,
+    current_batch,
+    effective,
+    elsewhere,
+    objection,
+    shape,
+    sizes_of,
+    wanted,
+)
 from pytest_gbs.fixes.editing import Read
 from pytest_gbs.fixes.plan import micro_batches
-from pytest_gbs.fixes.scale_edits import EditableNumber, InsertionPoint, gap, hardware_knobs, knob
-from pytest_gbs.fixes.scale_now import RANKLIKE, CurrentBatch, effective, elsewhere, now, objection, shape, sizes_of, wanted
+from pytest_gbs.fixes.scale_edits import EditableNumber, InsertionPoint, editable_number, gap, hardware_numbers
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
@@ -42,29 +52,29 @@ class Task(NamedTuple):
     """One recipe with all that is known before the first candidate is tried."""
 
     run: Run
-    now: CurrentBatch
+    current: CurrentBatch
     before: Shape
     to: CommandLineHardware
-    wish: Target
+    goal: Target
     micro: EditableNumber | None
     accumulation: EditableNumber | InsertionPoint | None
     hardware: tuple[EditableNumber, ...]
     ranks: dict[str, int]  # sizes of the recipe itself that follow the number of ranks
 
 
-def prepare(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Task | str:
+def prepare(run: Run, goal: Target, context: ScaleContext, *, per_node: bool) -> Task | str:
     """All that is known of `run` and where it is to go, or in words what is missing."""
-    found = now(run)
+    found = current_batch(run)
     if isinstance(found, str):
         return found
     if _is_product(found) and (wrong := objection(run, found.geometry)):
         return f"it does not run on the hardware stated: {wrong}"
     before = shape(found.geometry)
-    knobs = _hardware(run, shop, per_node=per_node)
-    if isinstance(knobs, str):
-        return knobs
-    names = {each.name for each in knobs}
-    to = _started(wish.to, before) if run.launch is not None and Name.NUM_NODES not in names else wanted(wish.to, before)
+    numbers = _hardware(run, context, per_node=per_node)
+    if isinstance(numbers, str):
+        return numbers
+    names = {each.name for each in numbers}
+    to = _started(goal.to, before) if run.launch is not None and Name.NUM_NODES not in names else wanted(goal.to, before)
     if isinstance(to, str):
         return to
     if not to.num_nodes and names & {Name.NUM_NODES, Name.GPUS_PER_NODE}:
@@ -73,19 +83,19 @@ def prepare(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Ta
     if run.launch is not None and worked_out and to.gpus_per_node != before.gpus_per_node:
         return f"{count(before.gpus_per_node or 0, Name.GPUS_PER_NODE)} are worked out in {run.launch.at.source}: change them there first"
     there = by_name(before)
-    for each in knobs if run.launch is None else ():
+    for each in numbers if run.launch is None else ():
         if each.name in HARDWARE and there.get(each.name, each.value) != each.value:
             return f"{each.key} is {each.value:,}, but {count(there[each.name], each.name)} train"
-    ranks = ranks_on(knobs, before, to)
+    ranks = ranks_on(numbers, before, to)
     if isinstance(ranks, str):
         return ranks
-    micro = knob(run.geometry.get(Name.MICRO_BATCH_SIZE), shop.read)
-    steps: EditableNumber | InsertionPoint | None = knob(run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS), shop.read) or gap(
-        run, shop.read
-    )
-    micro = micro if micro and micro.at.source in shop.writable else None
-    steps = steps if steps and steps.at.source in shop.writable else None
-    return Task(run, found, before, to, wish, micro, steps, knobs, ranks)
+    micro = editable_number(run.geometry.get(Name.MICRO_BATCH_SIZE), context.read)
+    steps: EditableNumber | InsertionPoint | None = editable_number(
+        run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS), context.read
+    ) or gap(run, context.read)
+    micro = micro if micro and micro.at.source in context.writable else None
+    steps = steps if steps and steps.at.source in context.writable else None
+    return Task(run, found, before, to, goal, micro, steps, numbers, ranks)
 
 
 def _is_product(found: CurrentBatch) -> bool:
@@ -102,28 +112,28 @@ def _started(to: CommandLineHardware, before: Shape) -> CommandLineHardware | st
     return wanted(to, before)
 
 
-def _hardware(run: Run, shop: ScaleContext, *, per_node: bool) -> tuple[EditableNumber, ...] | str:
+def _hardware(run: Run, context: ScaleContext, *, per_node: bool) -> tuple[EditableNumber, ...] | str:
     """The numbers that say on how many GPUs the recipe runs, or in words which of them can't be changed."""
-    knobs: list[EditableNumber] = []
-    found = tuple(hardware_knobs(run, shop.read, per_node=per_node))
+    numbers: list[EditableNumber] = []
+    found = tuple(hardware_numbers(run, context.read, per_node=per_node))
     # A total that is worked out of the number of nodes (`$((NODES * 8))`) follows from it; the result is checked before it is written.
     follows = any(isinstance(each, EditableNumber) and each.name == Name.NUM_NODES for each in found)
     for each in found:
         at = each.at
         assert at is not None
-        if at.source not in shop.writable:
+        if at.source not in context.writable:
             return f"{each.key or called(each.name)} {each.value} is set in {at.source}, which other recipes may share: change it there"
         if not isinstance(each, EditableNumber):
             if follows and each.name == Name.WORLD_SIZE:
                 continue
             return f"{each.key or called(each.name)} is not written as a plain number that could be changed"
-        knobs.append(each)
-    return tuple(knobs)
+        numbers.append(each)
+    return tuple(numbers)
 
 
-def ranks_on(knobs: Iterable[EditableNumber], before: Shape, to: CommandLineHardware) -> dict[str, int] | str:
+def ranks_on(numbers: Iterable[EditableNumber], before: Shape, to: CommandLineHardware) -> dict[str, int] | str:
     """The data-parallel sizes that the recipe states itself, as they are for the wanted number of GPUs."""
-    stated = {each.name: each.value for each in knobs if each.name in RANKLIKE}
+    stated = {each.name: each.value for each in numbers if each.name in RANK_COUNTS}
     if not stated:
         return {}
     if not before.world_size or not to.world_size:
@@ -153,14 +163,14 @@ def considered(task: Task) -> Iterator[tuple[int, int, str]]:
     hardware = sizes_of(task.to)
     for micro, accumulation in dict.fromkeys(_candidates(task, hardware)):
         seen = elsewhere(task.run, hardware, {**replaced_by(task, micro, accumulation), **task.ranks})
-        if effective(seen) == task.now.target:
+        if effective(seen) == task.current.target:
             yield micro, accumulation, _too_large(task, seen) or objection(task.run, seen)
 
 
 def _too_large(task: Task, seen: Geometry) -> str:
     """The obstacle that a micro batch which follows from other settings would be larger than it may be, or None."""
     micro = seen.value(Name.MICRO_BATCH_SIZE) or 0
-    return f"micro batch size would be {micro:,}" if 0 < task.wish.most < micro else ""
+    return f"micro batch size would be {micro:,}" if 0 < task.goal.most < micro else ""
 
 
 def replaced_by(task: Task, micro: int, accumulation: int) -> dict[str, int]:
@@ -176,16 +186,16 @@ def replaced_by(task: Task, micro: int, accumulation: int) -> dict[str, int]:
 def _candidates(task: Task, hardware: dict[str, Quantity]) -> Iterator[tuple[int, int]]:
     """Yield the settings as they are, then other accumulations, then other micro batches, the largest that fits first."""
     micro, accumulation = task.before.micro_batch_size, task.before.gradient_accumulation_steps
-    most = task.wish.most or micro
-    allowed = [task.wish.micro] if task.wish.micro else [size for size in (micro,) if size <= most]
+    most = task.goal.most or micro
+    allowed = [task.goal.micro] if task.goal.micro else [size for size in (micro,) if size <= most]
     if micro in allowed:
         yield micro, accumulation
-    if task.wish.micro and task.micro is not None:
-        yield task.wish.micro, accumulation
+    if task.goal.micro and task.micro is not None:
+        yield task.goal.micro, accumulation
     share = _share(task, hardware)
     if not micro or share is None:
         return
-    others = [] if task.wish.micro or task.micro is None else micro_batches(share, most)
+    others = [] if task.goal.micro or task.micro is None else micro_batches(share, most)
     for size in (*allowed, *others):
         if size and share % size == 0 and (size == micro or task.micro is not None):
             steps = share // size
@@ -204,12 +214,12 @@ def follows(task: Task) -> bool:
 def _share(task: Task, hardware: dict[str, Quantity]) -> int | None:
     """How many samples each rank takes per optimizer step, or None if that is not a whole number or not known."""
     one = unit(task, hardware, task.ranks)
-    return task.now.target // one if one and task.now.target % one == 0 else None
+    return task.current.target // one if one and task.current.target % one == 0 else None
 
 
 def unit(task: Task, hardware: dict[str, Quantity], ranks: Mapping[str, int]) -> int | None:
     """The global batch size with a micro batch and an accumulation of one."""
-    ones = {knob.name if knob else name: 1 for knob, name in ((task.micro, _SIZES[0]), (task.accumulation, _SIZES[1]))}
+    ones = {number.name if number else name: 1 for number, name in zip((task.micro, task.accumulation), _SIZES, strict=True)}
     return elsewhere(task.run, hardware, {**ones, Name.GLOBAL_BATCH_SIZE: 0, **ranks}).value(Name.GLOBAL_BATCH_SIZE)
 
 

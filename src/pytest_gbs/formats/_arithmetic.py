@@ -25,7 +25,7 @@ def rounded(size: Quantity, found: Fraction) -> str:
     return ", rounded up" if up else ", rounded down"
 
 
-def torn(size: Size, run: Run) -> Fraction | None:
+def uneven_division(size: Size, run: Run) -> Fraction | None:
     """The division that leaves `size` without a number, since it leaves a remainder; None if that is not why."""
     if not isinstance(size, Unknown) or size.reason != Reason.NOT_WHOLE:
         return None
@@ -41,7 +41,7 @@ def torn(size: Size, run: Run) -> Fraction | None:
 
 def division(size: Size, run: Run) -> str:
     """The division that leaves `size` without a number: `2 / (2 x 8)`; nothing if none does."""
-    found = torn(size, run)
+    found = uneven_division(size, run)
     return _bare(found) if found is not None else ""
 
 

@@ -37,9 +37,9 @@ def neutralize_hashes(text: str, written: str) -> str:
     return _hashes().sub(lambda _: written, text) if "##" in text else text
 
 
-def is_obeyed(text: str) -> bool:
+def has_control_sequences(text: str) -> bool:
     """Whether a terminal or the log of a CI system would obey a part of `text`, which is to be printed byte by byte."""
-    return bool(_obeyed().search(text) or _github().search(text) or _hashes().search(text))
+    return bool(_control_sequences().search(text) or _github().search(text) or _hashes().search(text))
 
 
 _SIGNS: Final = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # C1, bidi controls, line and paragraph ends
@@ -62,7 +62,7 @@ def _unsafe_lines() -> re.Pattern[str]:
 
 
 @cache
-def _obeyed() -> re.Pattern[str]:
+def _control_sequences() -> re.Pattern[str]:
     """What text may not hold that is printed byte by byte: line ends and a byte order mark are a part of files."""
     return re.compile(f"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f{_SIGNS}]")
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import Fraction, assumed, called, count, degree, fraction, listing, several, short, symbolic_text
-from pytest_gbs.formats._arithmetic import arithmetic, division, number, rounded, torn
+from pytest_gbs.formats._arithmetic import arithmetic, division, number, rounded, uneven_division
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._origins import changes, origin, unknown
 from pytest_gbs.formats._places import Places
@@ -79,11 +79,11 @@ def _batch(run: Run, feasible: dict[str, Any], places: Places) -> ShownLine:
     label = called(Name.GLOBAL_BATCH_SIZE)
     declared = "; ".join(_declared(run, claim, places) for claim in run.claims)
     if isinstance(size, Quantity):
-        text = _whence(run, size, places)
+        text = _origin_text(run, size, places)
         return ShownLine(label, number(size.value), f"{text:<35} {declared}" if declared else text)
     found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
     if found is None or not found.free or not isinstance(size, Unknown):
-        return ShownLine(label, "", "; ".join(filter(None, (_why(run, size, Name.GLOBAL_BATCH_SIZE, places), declared))))
+        return ShownLine(label, "", "; ".join(filter(None, (_unknown_text(run, size, Name.GLOBAL_BATCH_SIZE, places), declared))))
     examples = _examples(found, feasible)
     return ShownLine(label, "", "   ".join(filter(None, (symbolic_text(found), f"({examples})" if examples else "", declared))))
 
@@ -123,17 +123,17 @@ def _declared(run: Run, claim: Claim, places: Places) -> str:
 def _stated(run: Run, name: str, places: Places) -> ShownLine:
     size = run.geometry.said(name)
     if not isinstance(size, Quantity):
-        return ShownLine(called(name), _symbolic(run, name) or "-", _why(run, size, name, places))
-    return ShownLine(called(name), number(size.value), _whence(run, size, places))
+        return ShownLine(called(name), _symbolic(run, name) or "-", _unknown_text(run, size, name, places))
+    return ShownLine(called(name), number(size.value), _origin_text(run, size, places))
 
 
-def _whence(run: Run, size: Quantity, places: Places) -> str:
+def _origin_text(run: Run, size: Quantity, places: Places) -> str:
     """How `size` was computed, or where it comes from, with its stages where it changes: `= 64 / (2 x 4): first 2, 4, then 8`."""
     computed = arithmetic(size, run.framework.equations)
     return f"= {computed}{changes(stages(run, size.name))}" if computed else origin(size, places, run.shown_in)
 
 
-def _why(run: Run, size: Size, name: str, places: Places) -> str:
+def _unknown_text(run: Run, size: Size, name: str, places: Places) -> str:
     """Why a size has no number: `2 / (2 x 8) is not a whole number`."""
     found = division(size, run)
     return f"{found} is not a whole number" if found else unknown(size, name, places, run.shown_in)
@@ -149,7 +149,7 @@ def _data_parallel(run: Run, places: Places) -> ShownLine:
     size = run.geometry.get(Name.DATA_PARALLEL_SIZE)
     label = called(Name.DATA_PARALLEL_SIZE)
     if not isinstance(size, Quantity):
-        if (found := torn(size, run)) is not None:
+        if (found := uneven_division(size, run)) is not None:
             return ShownLine(label, "-", f"{_shared(found)} is not a whole number")
         split = [q for name in PARALLEL if isinstance(q := run.geometry.get(name), Quantity)]
         return ShownLine(label, "", _divided("GPUs", split) if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.shown_in))
@@ -177,7 +177,7 @@ def _world(run: Run, places: Places) -> ShownLine:
         if isinstance(nodes, Quantity) and isinstance(size, Unknown) and size.reason == Reason.MISSING:
             missing = unknown(run.geometry.get(Name.GPUS_PER_NODE), Name.GPUS_PER_NODE, places, run.shown_in)
             return ShownLine(label, "", f"{_part(nodes, places, run)} x GPUs per node, {missing}")
-        return ShownLine(label, "", _why(run, size, Name.WORLD_SIZE, places))
+        return ShownLine(label, "", _unknown_text(run, size, Name.WORLD_SIZE, places))
     found = fraction(size, run.framework.equations)
     if found is None:
         comment = "comment, " if size.origin == Origin.COMMENT else ""

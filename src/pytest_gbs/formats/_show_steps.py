@@ -96,13 +96,13 @@ def _evaluation(run: Run) -> Iterator[ShownLine]:
         " by default" if micro.origin == Origin.DEFAULT else ""
     )
     batch = number(size.value) if isinstance(size, Quantity) else ""
-    yield ShownLine("evaluation", batch, "; ".join(filter(None, (each, _told(interval)))))
+    yield ShownLine("evaluation", batch, "; ".join(filter(None, (each, _interval_text(interval)))))
 
 
 def _interval(run: Run, name: str, label: str) -> Iterator[ShownLine]:
     interval = _every(run, name)
     if interval:
-        yield ShownLine(label, "", _told(interval))
+        yield ShownLine(label, "", _interval_text(interval))
 
 
 def _epoch(run: Run, examples: int) -> Iterator[ShownLine]:
@@ -133,7 +133,7 @@ class _Interval(NamedTuple):
     never: bool = False
 
 
-def _told(interval: _Interval | None) -> str:
+def _interval_text(interval: _Interval | None) -> str:
     if interval is None:
         return ""
     return f"never, {interval.words}" if interval.never else interval.words

@@ -8,12 +8,12 @@ from typing import Any, Final, TypeAlias
 from lsprotocol import types
 
 from pytest_gbs.arithmetic.wording import count
+from pytest_gbs.fixes.apply import FixResult, apply_fixes, run
 from pytest_gbs.fixes.editing import Read, by_source
 from pytest_gbs.fixes.ignoring import offers
-from pytest_gbs.fixes.mending import Mended, mend, run
 from pytest_gbs.fixes.scale import ScaleContext, Target, scale
+from pytest_gbs.lsp.positions import Part, PositionMap
 from pytest_gbs.lsp.project import Project
-from pytest_gbs.lsp.sheets import Part, Sheet
 from pytest_gbs.lsp.subjects import Block, blocks_in, subject_at
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix
@@ -47,8 +47,8 @@ def fixes(project: Project, path: str, span: tuple[int, int], written: Written) 
 
 def _holds(project: Project, report: Report, finding: Finding, fix: Fix) -> bool:
     """Whether `finding` is gone after `fix`, and nothing else is worse, checked in memory."""
-    mended = run(report, project.tree.read, project.recheck, lambda each, _: (fix,) if each == finding else ())
-    return bool(mended.applied) and mended.applied[0].finding == finding
+    fix_result = run(report, project.tree.read, project.recheck, lambda each, _: (fix,) if each == finding else ())
+    return bool(fix_result.applied) and fix_result.applied[0].finding == finding
 
 
 def _title(command: str) -> str:
@@ -57,9 +57,9 @@ def _title(command: str) -> str:
 
 def fix_all(project: Project, written: Written) -> types.CodeAction | None:
     """All safe fixes of the open files at once; None if there is none."""
-    mended: Mended = mend(project.answer.report, project.tree.read, project.recheck, ())
-    edit = written(edit for each in mended.applied for edit in each.fix.edits)
-    return types.CodeAction("Apply all safe fixes of gbs", FIX_ALL, edit=edit) if mended.applied and edit is not None else None
+    fix_result: FixResult = apply_fixes(project.answer.report, project.tree.read, project.recheck, ())
+    edit = written(edit for each in fix_result.applied for edit in each.fix.edits)
+    return types.CodeAction("Apply all safe fixes of gbs", FIX_ALL, edit=edit) if fix_result.applied and edit is not None else None
 
 
 def scalings(project: Project, path: str, offset: int) -> Iterator[types.CodeAction]:
@@ -107,8 +107,8 @@ def scaled(project: Project, data: Mapping[str, Any], written: Written) -> types
     if not blocks or blocks[0].run.launch is not None:
         return "the recipe is not there any more"
     wanted = CommandLineHardware(*data["hardware"])
-    shop = ScaleContext(_reading(project), project.recheck, frozenset((data["path"],)))
-    found = scale(blocks[0].run, Target(wanted, 0, 0), shop)
+    context = ScaleContext(_reading(project), project.recheck, frozenset((data["path"],)))
+    found = scale(blocks[0].run, Target(wanted, 0, 0), context)
     if not isinstance(found, Scaled):
         return found.reason
     return written(change.edit for change in found.changes) or "the changes can't be written from here"
@@ -118,14 +118,14 @@ def _reading(project: Project) -> Read:
     return project.tree.read
 
 
-def edits_in(edits: Iterable[Edit], sheet_of: Callable[[str], Sheet | None]) -> dict[str, list[types.TextEdit]] | None:
+def edits_in(edits: Iterable[Edit], positions_of: Callable[[str], PositionMap | None]) -> dict[str, list[types.TextEdit]] | None:
     """The edits of each text as the protocol has them; None if one is of a text that the client can't show, or would need escapes."""
     found: dict[str, list[types.TextEdit]] = {}
     for path, of_file in by_source(edits).items():
-        sheet = sheet_of(path)
+        positions = positions_of(path)
         for edit in of_file:
-            part = sheet.part_at(edit.at.start) if sheet is not None else None
-            where = sheet.range(edit.at.start, edit.at.stop) if sheet is not None else None
+            part = positions.part_at(edit.at.start) if positions is not None else None
+            where = positions.range(edit.at.start, edit.at.stop) if positions is not None else None
             if part is None or where is None or not _plain(edit, part):
                 return None
             found.setdefault(where[0], []).append(types.TextEdit(where[1], edit.replacement))

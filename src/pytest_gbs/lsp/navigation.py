@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from pytest_gbs.lsp.diagnostics import Sheets
+from pytest_gbs.lsp.diagnostics import PositionMaps
 from pytest_gbs.lsp.project import Project
 from pytest_gbs.lsp.reading import launch_at
 from pytest_gbs.lsp.subjects import blocks_in, subject_at
@@ -15,25 +15,25 @@ from pytest_gbs.model.quantity import FACTORS
 from pytest_gbs.model.run import Run
 
 
-def definitions(project: Project, path: str, offset: int, sheets: Sheets) -> Iterator[types.Location]:
+def definitions(project: Project, path: str, offset: int, positions_of: PositionMaps) -> Iterator[types.Location]:
     """Yield the recipe of the launch under the cursor, the DeepSpeed file that the key there names, or the settings of the claim there."""
     for block in blocks_in(project.answer.report, path):
         for companion in block.run.companions:
             named = companion.named
             if named.source == path and named.start <= offset <= named.stop:
-                yield from _at(Location(companion.document.source.path, 0, 0), sheets)
+                yield from _at(Location(companion.document.source.path, 0, 0), positions_of)
     run = launch_at(project, path, offset)
     if run is not None and run.path != path:
-        yield from _at(_start(run), sheets)
+        yield from _at(_start(run), positions_of)
     subject = subject_at(project, path, offset)
     if subject is not None and subject.claim is not None:
         run = subject.block.run
         at = run.at(subject.claim.name)
         factors = (run.at(name) for name in FACTORS)
-        yield from (each for place in ([at] if at is not None else factors) if place is not None for each in _at(place, sheets))
+        yield from (each for place in ([at] if at is not None else factors) if place is not None for each in _at(place, positions_of))
 
 
-def references(project: Project, path: str, offset: int, sheets: Sheets) -> Iterator[types.Location]:
+def references(project: Project, path: str, offset: int, positions_of: PositionMaps) -> Iterator[types.Location]:
     """Yield the launches of the recipe under the cursor, or all others of the recipe that the command under the cursor launches."""
     run = launch_at(project, path, offset)
     recipe = run.path if run is not None else path
@@ -42,9 +42,9 @@ def references(project: Project, path: str, offset: int, sheets: Sheets) -> Iter
         mine = _document_at(runs, offset)
         runs = [each for each in runs if mine is None or each.document.number == mine.document.number]
     else:
-        yield from _at(_start(run), sheets)
+        yield from _at(_start(run), positions_of)
     places = dict.fromkeys(each.launch.at for each in runs if each.launch is not None and each.launch.at.stop)
-    yield from (each for at in places for each in _at(at, sheets))
+    yield from (each for at in places for each in _at(at, positions_of))
 
 
 def _document_at(runs: list[Run], offset: int) -> Run | None:
@@ -59,9 +59,9 @@ def _start(run: Run) -> Location:
     return Location(run.path, start, start)
 
 
-def _at(at: Location, sheets: Sheets) -> Iterator[types.Location]:
-    sheet = sheets(at.source)
-    found = sheet.range(at.start, at.stop) if sheet is not None else None
+def _at(at: Location, positions_of: PositionMaps) -> Iterator[types.Location]:
+    positions = positions_of(at.source)
+    found = positions.range(at.start, at.stop) if positions is not None else None
     if found is not None:
         yield types.Location(*found)
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from lsprotocol import types
 
+from pytest_gbs.lsp.positions import PositionMap
 from pytest_gbs.lsp.project import Project
-from pytest_gbs.lsp.sheets import Sheet
 from pytest_gbs.lsp.subjects import Block, blocks_in, launches_in, stated_in, subject_at
-from pytest_gbs.lsp.words import batch_of, hardware_of, heading, launched_by, plain, result, told
+from pytest_gbs.lsp.texts import batch_of, hardware_of, heading, hover_text, launched_by, plain, result
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.run import Run
@@ -29,19 +29,19 @@ _SHOWN_BEHIND: Final = (
 )
 
 
-def hover(project: Project, path: str, offset: int, sheet: Sheet) -> types.Hover | None:
+def hover(project: Project, path: str, offset: int, positions: PositionMap) -> types.Hover | None:
     """What the size, claim or command under the cursor is, and all of the equation that it is part of."""
     places = project.places()
     found = subject_at(project, path, offset)
     if found is not None:
-        shown = sheet.range(found.at.start, found.at.stop)
-        text = f"{heading(found)}\n\n{told(found.block, places)}"
+        shown = positions.range(found.at.start, found.at.stop)
+        text = f"{heading(found)}\n\n{hover_text(found.block, places)}"
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), shown[1] if shown else None)
     run = launch_at(project, path, offset)
     if run is None:
         return None
     what = f"Launches `{plain(_recipe_of(run, path))}`\n\n" if run.path != path else ""
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, f"{what}{told(Block(run, ()), places)}"))
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, f"{what}{hover_text(Block(run, ()), places)}"))
 
 
 def launch_at(project: Project, path: str, offset: int) -> Run | None:
@@ -50,7 +50,7 @@ def launch_at(project: Project, path: str, offset: int) -> Run | None:
     return next((run for run in runs if run.launch is not None and run.launch.at.start <= offset <= run.launch.at.stop), None)
 
 
-def hints(project: Project, path: str, sheet: Sheet, uri: str) -> Iterator[types.InlayHint]:
+def hints(project: Project, path: str, positions: PositionMap, uri: str) -> Iterator[types.InlayHint]:
     """Yield the global batch size of each recipe and launch in a file, behind the number that states it or the first of its factors."""
     sign = "" if path.endswith(".json") else "# "
     for block in blocks_in(project.answer.report, path):
@@ -58,9 +58,9 @@ def hints(project: Project, path: str, sheet: Sheet, uri: str) -> Iterator[types
         launch = run.launch.at if run.launch is not None and run.launch.at.source == path else None
         at = launch or _shown_behind(run, path)
         text = result(run) if launch or not _states_batch(run, path) else _accumulation(run)
-        where = sheet.end_of_line(at.start) if at is not None and text else None
+        where = positions.end_of_line(at.start) if at is not None and text else None
         if where is not None and where[0] == uri:
-            tip = types.MarkupContent(types.MarkupKind.Markdown, told(block, project.places()))
+            tip = types.MarkupContent(types.MarkupKind.Markdown, hover_text(block, project.places()))
             yield types.InlayHint(where[1], f"{sign}{text}", padding_left=True, tooltip=tip)
 
 
@@ -82,21 +82,21 @@ def _shown_behind(run: Run, path: str) -> Location | None:
     return next((found[name] for name in _SHOWN_BEHIND if name in found), None)
 
 
-def lenses(project: Project, path: str, sheet: Sheet, uri: str) -> Iterator[types.CodeLens]:
+def lenses(project: Project, path: str, positions: PositionMap, uri: str) -> Iterator[types.CodeLens]:
     """Yield a line above each recipe that says what launches it, and above each launch what it launches with which batch."""
     for block in blocks_in(project.answer.report, path):
         run = block.run
         if run.launch is None and block.launched:
             root = run.document.root
-            yield from _lens(launched_by(block.launched), root.start if root is not None else 0, sheet, uri)
+            yield from _lens(launched_by(block.launched), root.start if root is not None else 0, positions, uri)
         elif run.launch is not None and run.launch.at.source == path and run.path != path:
             batch = batch_of(run)
             said = f": global batch size {batch}{hardware_of(run)}" if batch else ""
-            yield from _lens(f"launches {_recipe_of(run, path)}{said}", run.launch.at.start, sheet, uri)
+            yield from _lens(f"launches {_recipe_of(run, path)}{said}", run.launch.at.start, positions, uri)
 
 
-def _lens(title: str, offset: int, sheet: Sheet, uri: str) -> Iterator[types.CodeLens]:
-    found = sheet.range(offset, offset)
+def _lens(title: str, offset: int, positions: PositionMap, uri: str) -> Iterator[types.CodeLens]:
+    found = positions.range(offset, offset)
     if found is not None and found[0] == uri:
         start = found[1].start
         yield types.CodeLens(types.Range(start, start), types.Command(title, SHOW_LAUNCHES, arguments=[uri, start.line, start.character]))

@@ -14,10 +14,10 @@ from pygls.lsp.server import LanguageServer
 import pytest_gbs
 from pytest_gbs.lsp import actions, navigation, reading
 from pytest_gbs.lsp.completion import completions
-from pytest_gbs.lsp.desk import Desk, Opened
 from pytest_gbs.lsp.diagnostics import diagnostics, settings_diagnostic
+from pytest_gbs.lsp.open_files import OpenFile, OpenFiles
+from pytest_gbs.lsp.positions import Cell, PositionMap
 from pytest_gbs.lsp.project import Project
-from pytest_gbs.lsp.sheets import Cell, Sheet
 from pytest_gbs.model.document import DOCUMENTS, MAKEFILES, RECIPES, SCRIPTS
 from pytest_gbs.model.outcome import Edit
 
@@ -38,7 +38,7 @@ class GbsServer(LanguageServer):
             [types.NotebookDocumentFilterWithNotebook(types.NotebookDocumentFilterNotebookType("jupyter-notebook"))], save=True
         )
         super().__init__("gbs", pytest_gbs.__version__, types.TextDocumentSyncKind.Full, notebooks)
-        self.desk = Desk()
+        self.open_files = OpenFiles()
         self.watching = False  # whether the client tells what changes on the disk
         self.waiting: asyncio.TimerHandle | None = None  # to look at the disk again
         # One check at a time, beside the loop that reads what the client sends.
@@ -75,16 +75,19 @@ class GbsServer(LanguageServer):
 
     def _publish(self, project: Project) -> None:
         """Send the findings in each text that is open or has any, with the version that they are about."""
-        sheets = partial(self.desk.sheet, project)
+        positions_of = partial(self.open_files.positions, project)
         publishing = self.client_capabilities.text_document and self.client_capabilities.text_document.publish_diagnostics
         related = bool(publishing and publishing.related_information)
         found: dict[str, list[types.Diagnostic]] = {address: [] for address in self._published.pop(project, set())}
-        for opened in self.desk.opened.values():
-            found.update({part.uri: [] for part in opened.sheet.parts if opened.project is project})
-        for address, each in (*settings_diagnostic(project.answer, sheets), *diagnostics(project.answer, sheets, related=related)):
+        for opened in self.open_files.opened.values():
+            found.update({part.uri: [] for part in opened.positions.parts if opened.project is project})
+        for address, each in (
+            *settings_diagnostic(project.answer, positions_of),
+            *diagnostics(project.answer, positions_of, related=related),
+        ):
             found.setdefault(address, []).append(each)
         self._published[project] = {address for address, each in found.items() if each}
-        versions = self.desk.versions()
+        versions = self.open_files.versions()
         for address, several in found.items():
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(address, several, versions.get(address)))
         for bug in project.answer.report.internal:
@@ -105,24 +108,24 @@ class GbsServer(LanguageServer):
         if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
             self.workspace_code_lens_refresh(None)
 
-    async def now(self, address: str) -> Opened | None:
+    async def now(self, address: str) -> OpenFile | None:
         """The file that shows the text `address`, checked as it is now; None if it is not open, or the settings leave it out."""
-        opened = self.desk.opened.get(address)
+        opened = self.open_files.opened.get(address)
         if opened is None:
             return None
         await self.answer(opened.project)
-        opened = self.desk.opened.get(address)
+        opened = self.open_files.opened.get(address)
         return opened if opened is not None and opened.project.concerns(opened.path) else None
 
     def written(self, project: Project, edits: Iterable[Edit]) -> types.WorkspaceEdit | None:
         """`edits` as the client makes them: of the version that they were found for, where it knows versions."""
-        found = actions.edits_in(edits, partial(self.desk.sheet, project))
+        found = actions.edits_in(edits, partial(self.open_files.positions, project))
         if found is None:
             return None
         workspace = self.client_capabilities.workspace
         if workspace is None or workspace.workspace_edit is None or not workspace.workspace_edit.document_changes:
             return types.WorkspaceEdit(changes=found)
-        versions = self.desk.versions()
+        versions = self.open_files.versions()
         texts = ((types.OptionalVersionedTextDocumentIdentifier(address, versions.get(address)), each) for address, each in found.items())
         return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(text, [*each]) for text, each in texts])
 
@@ -143,16 +146,16 @@ def _texts(server: GbsServer) -> None:
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        server.desk.encoding = str(getattr(server.workspace.position_encoding, "value", server.workspace.position_encoding))
-        server.desk.set_folders(_folders(params))
+        server.open_files.encoding = str(getattr(server.workspace.position_encoding, "value", server.workspace.position_encoding))
+        server.open_files.set_folders(_folders(params))
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(params: types.DidOpenTextDocumentParams) -> None:
         text = params.text_document
-        before = server.desk.opened.get(text.uri)
+        before = server.open_files.opened.get(text.uri)
         if before is not None and before.version is None:
             return  # a cell of a notebook, whose text came with it
-        opened = server.desk.open(text.uri, text.text, text.version, text.language_id)
+        opened = server.open_files.open(text.uri, text.text, text.version, text.language_id)
         if not server.watching:
             opened.project.look_again()
         server.check_soon(opened.project)
@@ -160,13 +163,13 @@ def _texts(server: GbsServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def did_change(params: types.DidChangeTextDocumentParams) -> None:
         text = params.text_document
-        if text.uri in server.desk.opened and params.content_changes:
-            opened = server.desk.open(text.uri, params.content_changes[-1].text, text.version)
+        if text.uri in server.open_files.opened and params.content_changes:
+            opened = server.open_files.open(text.uri, params.content_changes[-1].text, text.version)
             server.check_soon(opened.project)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(params: types.DidSaveTextDocumentParams) -> None:
-        opened = server.desk.opened.get(params.text_document.uri)
+        opened = server.open_files.opened.get(params.text_document.uri)
         if opened is not None:
             opened.project.look_again()
             server.check_soon(opened.project)
@@ -177,7 +180,7 @@ def _texts(server: GbsServer) -> None:
 
 
 def _close(server: GbsServer, address: str) -> None:
-    project = server.desk.close(address)
+    project = server.open_files.close(address)
     if project is not None and project.folder is not None:
         server.check_soon(project)
     elif project is not None:
@@ -205,7 +208,7 @@ def _notebooks(server: GbsServer) -> None:
             for each in (notebook.cells if notebook is not None else ())
             if each.document in texts
         ]
-        server.check_soon(server.desk.open_notebook(address, cells).project)
+        server.check_soon(server.open_files.open_notebook(address, cells).project)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
     async def did_open(params: types.DidOpenNotebookDocumentParams) -> None:
@@ -235,7 +238,7 @@ def _files(server: GbsServer) -> None:
 
     def look_again() -> None:
         server.waiting = None
-        for project in server.desk.projects.values():
+        for project in server.open_files.projects.values():
             project.look_again()
             server.check_soon(project)
 
@@ -246,9 +249,9 @@ def _files(server: GbsServer) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def did_change_folders(_: types.DidChangeWorkspaceFoldersParams) -> None:
-        server.desk.set_folders(server.workspace.folders)
+        server.open_files.set_folders(server.workspace.folders)
         server.take_back()
-        for project in server.desk.move():
+        for project in server.open_files.move():
             project.look_again()
             server.check_soon(project)
 
@@ -259,7 +262,7 @@ def _questions(server: GbsServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
         at = await _at(server, params)
-        return await server.beside(lambda: reading.hover(at[0].project, at[0].path, at[1], at[0].sheet)) if at else None
+        return await server.beside(lambda: reading.hover(at[0].project, at[0].path, at[1], at[0].positions)) if at else None
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def hints(params: types.InlayHintParams) -> list[types.InlayHint]:
@@ -290,7 +293,7 @@ def _questions(server: GbsServer) -> None:
     )
     async def complete(params: types.CompletionParams) -> list[types.CompletionItem]:
         at = await _at(server, params)
-        part = next((each for each in at[0].sheet.parts if each.uri == params.text_document.uri), None) if at else None
+        part = next((each for each in at[0].positions.parts if each.uri == params.text_document.uri), None) if at else None
         if at is None or part is None:
             return []
         opened, offset = at
@@ -309,18 +312,18 @@ def _placed(item: types.CompletionItem, position: types.Position) -> types.Compl
     return item
 
 
-async def _shown(server: GbsServer, address: str, tell: Callable[[Project, str, Sheet, str], Iterable[_Found]]) -> list[_Found]:
+async def _shown(server: GbsServer, address: str, tell: Callable[[Project, str, PositionMap, str], Iterable[_Found]]) -> list[_Found]:
     """What `tell` yields of the file that shows the text `address`."""
     opened = await server.now(address)
     if opened is None:
         return []
-    return await server.beside(lambda: list(tell(opened.project, opened.path, opened.sheet, address)))
+    return await server.beside(lambda: list(tell(opened.project, opened.path, opened.positions, address)))
 
 
-async def _at(server: GbsServer, params: types.TextDocumentPositionParams | Any) -> tuple[Opened, int] | None:
+async def _at(server: GbsServer, params: types.TextDocumentPositionParams | Any) -> tuple[OpenFile, int] | None:
     """The file that a question is about, and the offset in it."""
     opened = await server.now(params.text_document.uri)
-    offset = opened.sheet.offset(params.text_document.uri, params.position) if opened is not None else None
+    offset = opened.positions.offset(params.text_document.uri, params.position) if opened is not None else None
     return (opened, offset) if opened is not None and offset is not None else None
 
 
@@ -329,8 +332,10 @@ async def _places(server: GbsServer, params: Any, find: Callable[..., Iterable[t
     if at is None:
         return []
     opened, offset = at
-    sheets = partial(server.desk.sheet, opened.project)
-    return await server.beside(lambda: list({repr(each): each for each in find(opened.project, opened.path, offset, sheets)}.values()))
+    positions_of = partial(server.open_files.positions, opened.project)
+    return await server.beside(
+        lambda: list({repr(each): each for each in find(opened.project, opened.path, offset, positions_of)}.values())
+    )
 
 
 def _changes(server: GbsServer) -> None:
@@ -342,14 +347,14 @@ def _changes(server: GbsServer) -> None:
         opened = await server.now(address)
         if opened is None:
             return []
-        start, stop = (opened.sheet.offset(address, each) for each in (params.range.start, params.range.end))
+        start, stop = (opened.positions.offset(address, each) for each in (params.range.start, params.range.end))
         span = (start or 0, stop or 0)
         return await server.beside(lambda: _offered(server, opened, params, span))
 
     @server.feature(types.CODE_ACTION_RESOLVE)
     async def resolve(action: types.CodeAction) -> types.CodeAction:
         data = action.data if isinstance(action.data, dict) else {}
-        opened = server.desk.opened.get(data.get("uri", ""))
+        opened = server.open_files.opened.get(data.get("uri", ""))
         if opened is None:
             return action
         await server.answer(opened.project)
@@ -361,24 +366,24 @@ def _changes(server: GbsServer) -> None:
         return action
 
 
-def _offered(server: GbsServer, opened: Opened, params: types.CodeActionParams, span: tuple[int, int]) -> list[types.CodeAction]:
+def _offered(server: GbsServer, opened: OpenFile, params: types.CodeActionParams, span: tuple[int, int]) -> list[types.CodeAction]:
     """The actions of the kinds that the client asks for."""
     wanted = params.context.only
     project, written = opened.project, partial(server.written, opened.project)
     found: list[types.CodeAction] = []
-    if _asks(wanted, types.CodeActionKind.QuickFix):
+    if _wants_kind(wanted, types.CodeActionKind.QuickFix):
         for finding, action in actions.fixes(project, opened.path, span, written):
             action.diagnostics = [each for each in params.context.diagnostics if each.code == finding.code]
             found.append(action)
-    if _asks(wanted, types.CodeActionKind.RefactorRewrite):
+    if _wants_kind(wanted, types.CodeActionKind.RefactorRewrite):
         for action in actions.scalings(project, opened.path, span[0]):
             action.data = {**(action.data or {}), "uri": params.text_document.uri}
             found.append(action)
-    every = actions.fix_all(project, written) if wanted and _asks(wanted, actions.FIX_ALL) else None
+    every = actions.fix_all(project, written) if wanted and _wants_kind(wanted, actions.FIX_ALL) else None
     return [*found, every] if every is not None else found
 
 
-def _asks(wanted: Iterable[types.CodeActionKind | str] | None, kind: str) -> bool:
+def _wants_kind(wanted: Iterable[types.CodeActionKind | str] | None, kind: str) -> bool:
     """Whether a client wants actions of `kind`: all if it does not say, else those of a kind, and of kinds within it."""
     if wanted is None:
         return True

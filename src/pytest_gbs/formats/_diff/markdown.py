@@ -18,7 +18,7 @@ from pytest_gbs.model.limits import LONGEST_DIFF
 _HEAD: Final = ("recipe", "global batch", "why", "tokens per step", "steps per epoch", "learning rate, warmup, length")
 _ON_TOP: Final = 10  # rows that are not folded away
 _CELL: Final = 240
-_ROOM_TO_SPARE: Final = 1_000  # for the words around tables and lists
+_MARGIN: Final = 1_000  # for the words around tables and lists
 _RANKS: Final = (Status.CHANGED, Status.UNKNOWN, Status.REMOVED, Status.ADDED, Status.SAME, Status.RENAMED)
 _BATCH_IS_THE_SAME: Final = (Status.SAME, Status.RENAMED)
 
@@ -30,14 +30,14 @@ def render(found: Differences, options: Options) -> str:
     of_recipes = {change.path: change for change in changes if not change.launch}
     telling = [change for change in changes if _tells_more(change, of_recipes)]
     rest = [change for change in changes if not _tells_more(change, of_recipes)]
-    room = _Room(LONGEST_DIFF - _ROOM_TO_SPARE)
+    room = _Room(LONGEST_DIFF - _MARGIN)
     parts = [f"**Global batch size: {_cell(words.summary(found))}**"]
     parts += room.table(telling[:_ON_TOP], where)
-    parts += _folded(count(len(telling) - _ON_TOP, "more change"), room.table(telling[_ON_TOP:], where))
-    parts += _folded(f"{len(rest)} with the same batch, or changed like their recipe", room.table(rest, where))
+    parts += _collapsed(count(len(telling) - _ON_TOP, "more change"), room.table(telling[_ON_TOP:], where))
+    parts += _collapsed(f"{len(rest)} with the same batch, or changed like their recipe", room.table(rest, where))
     notes = [f"- {_cell(words.name(change, where))}: {cell(note)}" for change in changes for note in change.notes]
     notes += [f"- {cell(note)}" for note in found.notes]
-    parts += _folded(count(len(notes), "note"), room.lines(notes))
+    parts += _collapsed(count(len(notes), "note"), room.lines(notes))
     if room.left_out:
         parts.append(f"{count(room.left_out, 'row')} left out, since a comment may not be longer: `gbs diff` has them all.")
     return "\n\n".join(parts) + "\n"
@@ -81,7 +81,7 @@ def _tells_more(change: Change, of_recipes: dict[str, Change]) -> bool:
     return recipe is None or (recipe.status, recipe.operands) != (change.status, change.operands)
 
 
-def _folded(title: str, inside: list[str]) -> list[str]:
+def _collapsed(title: str, inside: list[str]) -> list[str]:
     """`inside` below a title that opens it; nothing if there is nothing."""
     return [f"<details><summary>{title}</summary>", *inside, "</details>"] if inside else []
 

@@ -34,8 +34,8 @@ class RefusedFix(NamedTuple):
     why: str
 
 
-class Mended(NamedTuple):
-    """What came of mending: the report on the files as they would be, each file before and after, and what was done and not done."""
+class FixResult(NamedTuple):
+    """The outcome of fixing: the report on the files as they would be, each file before and after, and the fixes applied and refused."""
 
     report: Report
     files: dict[str, tuple[Source, Source]]
@@ -50,7 +50,7 @@ class _State(NamedTuple):
     report: Report
 
 
-def mend(report: Report, read: Read, recheck: Recheck, kinds: Iterable[str]) -> Mended:
+def apply_fixes(report: Report, read: Read, recheck: Recheck, kinds: Iterable[str]) -> FixResult:
     """`report` fixed by the fixes of `kinds` (`Applicability`), safe ones always.
 
     `read` gives the files as they are, `recheck` the report on the tree with some files replaced. Where several fixes would fix a
@@ -60,7 +60,7 @@ def mend(report: Report, read: Read, recheck: Recheck, kinds: Iterable[str]) -> 
     return run(report, read, recheck, lambda finding, _: (fix for fix in finding.fixes if fix.applicability in allowed))
 
 
-def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
+def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> FixResult:
     """`report` fixed by what `offer` gives for each finding, in its order of preference."""
     state = _State({}, report)
     applied: list[FindingFix] = []
@@ -81,7 +81,7 @@ def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
     final = tuple(each for name, each in refused.items() if name[:3] not in done)
     files = {path: (before, after) for path, after in state.changed.items() if isinstance(before := read(path), Source)}
     changed = {path: pair for path, pair in files.items() if pair[0].text != pair[1].text}
-    return Mended(state.report, changed, tuple(applied), final)
+    return FixResult(state.report, changed, tuple(applied), final)
 
 
 def _name(repair: FindingFix) -> tuple[str, str, str, str]:
@@ -134,11 +134,11 @@ def _try(group: list[FindingFix], state: _State, read: Read, recheck: Recheck) -
             return harm
     merged = {**state.changed, **changed}
     report = recheck(merged)
-    harm = _harm(state.report, report, group, edits)
+    harm = _regressions(state.report, report, group, edits)
     return harm or _State(merged, report)
 
 
-def _harm(before: Report, after: Report, group: list[FindingFix], edits: Mapping[str, tuple[Edit, ...]]) -> str:
+def _regressions(before: Report, after: Report, group: list[FindingFix], edits: Mapping[str, tuple[Edit, ...]]) -> str:
     """In words what is worse after the repairs, or nothing: their findings are gone, and there is nothing new."""
     if len(after.internal) > len(before.internal):
         return after.internal[-1].words

@@ -18,7 +18,7 @@ from pytest_gbs.model.run import Claim, Geometry, Run
 from pytest_gbs.model.scaling import Shape
 
 # Sizes that say on how many ranks a recipe runs and stand in the recipe itself.
-RANKLIKE: Final = (Name.DATA_PARALLEL_SIZE, Name.REPLICATE_SIZE, Name.SHARD_SIZE)
+RANK_COUNTS: Final = (Name.DATA_PARALLEL_SIZE, Name.REPLICATE_SIZE, Name.SHARD_SIZE)
 _BATCH: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
 
 
@@ -30,7 +30,7 @@ class CurrentBatch(NamedTuple):
     assumptions: tuple[Assumption, ...] = ()
 
 
-def now(run: Run) -> CurrentBatch | str:
+def current_batch(run: Run) -> CurrentBatch | str:
     """The batch of `run` as claimed, else as shown; or in words why it is unknown."""
     said = [c for c in run.claims if not c.declaration.per_rank]
     claims = [c for c in said if c.declaration.name == Name.GLOBAL_BATCH_SIZE and c.declaration.unit != "tokens"]

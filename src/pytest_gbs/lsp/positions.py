@@ -40,7 +40,7 @@ class Part(NamedTuple):
         return min(bisect_right(self.places, offset), len(self.places)) - 1 if offset < self.stop else len(self.places) - 1
 
 
-class Sheet:
+class PositionMap:
     """A file as a client shows it: in one text, or in the cells of a notebook; `encoding` says what a column counts.
 
     Lines break at LF, CRLF and CR, for the protocol and for us; a column counts units of UTF-16, unless both sides agreed on others.
@@ -111,9 +111,9 @@ def _utf_8(sign: str) -> int:
 _UNITS = {"utf-8": _utf_8, "utf-16": _utf_16, "utf-32": len}
 
 
-def file_sheet(uri: str, text: str, encoding: str) -> Sheet:
+def file_positions(uri: str, text: str, encoding: str) -> PositionMap:
     """A file that a client shows as it is."""
-    return Sheet((Part(uri, Lines(text), 0, len(text)),), encoding)
+    return PositionMap((Part(uri, Lines(text), 0, len(text)),), encoding)
 
 
 class Cell(NamedTuple):
@@ -124,7 +124,7 @@ class Cell(NamedTuple):
     text: str
 
 
-def notebook_sheet(cells: Iterable[Cell], encoding: str) -> tuple[str, Sheet]:
+def notebook_positions(cells: Iterable[Cell], encoding: str) -> tuple[str, PositionMap]:
     """The text of a notebook with `cells` as a file has it, and how the client shows it."""
     pieces, parts, length = [_HEAD], [], len(_HEAD)
     for number, cell in enumerate(cells):
@@ -135,7 +135,7 @@ def notebook_sheet(cells: Iterable[Cell], encoding: str) -> tuple[str, Sheet]:
         pieces += (before, *escaped, '"}')
         parts.append(Part(cell.uri, Lines(cell.text), places[0], places[-1], places))
         length = places[-1] + 2
-    return "".join((*pieces, _FOOT)), Sheet(parts, encoding)
+    return "".join((*pieces, _FOOT)), PositionMap(parts, encoding)
 
 
 def _escaped(text: str) -> Iterator[str]:

@@ -11,8 +11,8 @@ from typing import Final
 
 from pygls.uris import from_fs_path, to_fs_path
 
+from pytest_gbs.lsp.positions import Cell, PositionMap, file_positions, notebook_positions
 from pytest_gbs.lsp.project import Project, project_root
-from pytest_gbs.lsp.sheets import Cell, Sheet, file_sheet, notebook_sheet
 from pytest_gbs.model.record import NamedTuple
 
 # What a text that is on no disk is called, by its language.
@@ -33,45 +33,45 @@ _ENDINGS: Final = {
 }
 
 
-class Opened(NamedTuple):
+class OpenFile(NamedTuple):
     """A file that is open: its repository, its path there, how the client shows it, and the version of its text (None for cells)."""
 
     project: Project
     path: str
-    sheet: Sheet
+    positions: PositionMap
     version: int | None
 
 
-class Desk:
+class OpenFiles:
     """The folders of a workspace and the files that are open, by the address of each text."""
 
     def __init__(self) -> None:
         self.encoding = "utf-16"
         self.folders: list[str] = []
         self.projects: dict[str, Project] = {}
-        self.opened: dict[str, Opened] = {}  # by address: of a notebook that of the notebook, and of each of its cells
-        self._sheets: dict[tuple[Project, str], tuple[str, Sheet]] = {}
+        self.opened: dict[str, OpenFile] = {}  # by address: of a notebook that of the notebook, and of each of its cells
+        self._positions: dict[tuple[Project, str], tuple[str, PositionMap]] = {}
 
     def set_folders(self, addresses: Iterable[str]) -> None:
         """Take the folders of the workspace; files that are open are put where they belong now."""
         paths = (to_fs_path(address) for address in addresses)
         self.folders = sorted({os.path.abspath(path) for path in paths if path}, key=len, reverse=True)
 
-    def open(self, address: str, text: str, version: int | None, language: str = "") -> Opened:
+    def open(self, address: str, text: str, version: int | None, language: str = "") -> OpenFile:
         """Take in a text that is open, new or changed."""
         before = self.opened.get(address)
         project, path = (before.project, before.path) if before is not None else self._place(address, language)
         project.put(path, text)
-        self.opened[address] = Opened(project, path, file_sheet(address, text.removeprefix("\ufeff"), self.encoding), version)
+        self.opened[address] = OpenFile(project, path, file_positions(address, text.removeprefix("\ufeff"), self.encoding), version)
         return self.opened[address]
 
-    def open_notebook(self, address: str, cells: Sequence[Cell]) -> Opened:
+    def open_notebook(self, address: str, cells: Sequence[Cell]) -> OpenFile:
         """Take in a notebook that is open, new or changed."""
         before = self.opened.get(address)
         project, path = (before.project, before.path) if before is not None else self._place(address, "jupyter")
-        text, sheet = notebook_sheet(cells, self.encoding)
+        text, positions = notebook_positions(cells, self.encoding)
         project.put(path, text)
-        found = Opened(project, path, sheet, None)
+        found = OpenFile(project, path, positions, None)
         self._drop_cells(project, path)
         self.opened.update({address: found, **{cell.uri: found for cell in cells}})
         return found
@@ -92,7 +92,7 @@ class Desk:
         every = dict(self.opened)
         self.projects = {}
         self.opened = {}
-        placed: dict[tuple[Project, str], Opened] = {}
+        placed: dict[tuple[Project, str], OpenFile] = {}
         for address, old in every.items():
             found = placed.get((old.project, old.path))
             if found is None:
@@ -103,18 +103,18 @@ class Desk:
             self.opened[address] = found
         return list(self.projects.values())
 
-    def sheet(self, project: Project, path: str) -> Sheet | None:
+    def positions(self, project: Project, path: str) -> PositionMap | None:
         """How the client shows a file of a repository, or would show it; None if it can't be read."""
         for opened in self.opened.values():
             if opened.project is project and opened.path == path:
-                return opened.sheet
+                return opened.positions
         source = project.source(path)
         if project.folder is None or source is None:
             return None
-        kept = self._sheets.get((project, path))
+        kept = self._positions.get((project, path))
         if kept is None or kept[0] is not source.text:
             address = from_fs_path(os.path.join(project.folder, *path.split("/")))  # noqa: PTH118
-            kept = self._sheets[project, path] = source.text, file_sheet(address or "", source.text, self.encoding)
+            kept = self._positions[project, path] = source.text, file_positions(address or "", source.text, self.encoding)
         return kept[1]
 
     def versions(self) -> Mapping[str, int | None]:

@@ -55,7 +55,7 @@ def launched_by(launched: tuple[Run, ...]) -> str:
     return f"{often}: {', '.join(batches[:_LISTED])}{more}"
 
 
-def told(block: Block, places: Places) -> str:
+def hover_text(block: Block, places: Places) -> str:
     """All that `gbs show` says of a recipe or launch, as a block of Markdown."""
     shown = "\n".join(aligned(lines(block.run, block.launched, places)))
     return f"```text\n{plain(title(block.run))}\n{shown.replace('`', chr(39))}\n```"
