@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from math import gcd
+from math import gcd, prod
 from typing import Final
 
+from pytest_gbs.claims.grammars._hardware import machines_at
+from pytest_gbs.claims.grammars._hardware_words import devices_at
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import NODES, UNITS, words
@@ -134,6 +136,10 @@ def _counted(tokens: Sequence[WordToken], i: int) -> _Part | None:
     found = count_at(tokens, i)
     if found is None:
         return None
+    machines = machines_at(tokens, i)
+    if machines:
+        factors = tuple(StatedOperand(each.value, each.name, each.at) for each in machines)
+        return _Part(machines[-1].stop, factors, (), (prod(each.value for each in machines), 1))
     name, stop, unit = _behind(tokens, i + 1)
     stop = _past_remark(tokens, stop)
     return _Part(stop, (StatedOperand(found.value, name, i, unit),), (), (found.value, 1))
@@ -153,9 +159,12 @@ def _past_remark(tokens: Sequence[WordToken], i: int) -> int:
 
 def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
     """The name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is not a name of ours."""
+    chips = devices_at(tokens, i) if text_at(tokens, i) in _TIMES else None
+    if chips is not None and text_at(tokens, chips[0]) not in NODES:
+        return Name.WORLD_SIZE, chips[0], ""  # `8 x H100`
     bracket = text_at(tokens, i) == "(" and i + 1 < len(tokens) and tokens[i + 1].kind == WORD
     name, stop = _name(tokens, i + bracket)
-    if text_at(tokens, i) in UNITS and name != Name.PROMPTS_PER_ROLLOUT:
+    if text_at(tokens, i) in UNITS and name not in (Name.PROMPTS_PER_ROLLOUT, Name.MICRO_BATCH_SIZE):
         name, stop = "", i
     if name == Name.WORLD_SIZE and text_at(tokens, stop) == "/" and text_at(tokens, stop + 1) in NODES:
         return Name.GPUS_PER_NODE, stop + 2, ""
@@ -180,10 +189,14 @@ def _named(tokens: Sequence[WordToken], i: int, binds: bool) -> _Part | None:
     if not name:
         return None
     bracket = text_at(tokens, stop) == "("
-    equated = binds and text_at(tokens, stop) in ("=", ":")
+    equated = binds and text_at(tokens, stop) in ("=", ":", "of")
     at = stop + (bracket or equated)
     found = count_at(tokens, at)
     is_result = equated and text_at(tokens, at + 1) in UNITS
     if found is None or is_result or (bracket and text_at(tokens, at + 1) != ")"):
         return _Part(stop, (StatedOperand(None, name, i),), (), None)
-    return _Part(at + 1 + bracket, (StatedOperand(found.value, name, at),), (), (found.value, 1))
+    stop = at + 1 + bracket
+    again = name_at(tokens, stop)
+    if again is not None and again.name == name:
+        stop = again.stop  # `batch size of 3 per GPU`
+    return _Part(stop, (StatedOperand(found.value, name, at),), (), (found.value, 1))

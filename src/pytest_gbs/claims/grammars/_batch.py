@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_gbs.claims.grammars._hardware_words import devices_at
-from pytest_gbs.claims.grammars._sizes import count_at
+from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, text_at
-from pytest_gbs.claims.grammars.words import DEVICE_UNITS, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words
+from pytest_gbs.claims.grammars.words import DEVICE_UNITS, DEVICES, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
 
 _WHOLE: Final = words("global effective eff total overall aggregate combined full equivalent golbal cumulative")
 _BETWEEN: Final = words("train training fixed optimizer global effective optimization optimiser")
 _BATCH: Final = words("batch batchsize bs bsz bsize")
-_ENDS: Final = words(""") , . ; : = ( ] ' " ` ! ? | ~ - } # … /""")
+_ENDS: Final = words(""") , . ; : = ( ] ' " ` ! ? | ~ - } # … / @""")
 _UNCOUNTED: Final = words("x or to steps step epochs epoch gpus gpu nodes node times gb devices")
 _PHRASE: Final = 4  # so many words in front of and behind a label belong to it
 
@@ -85,6 +85,8 @@ def _of_something_else(tokens: Sequence[WordToken], label: Label) -> bool:
         text = tokens[j].text
         if tokens[j].kind == SIGN and text in ",;.)(=":
             break
+        if text == "each" and text_at(tokens, j - 1) in DEVICES and j < label.first - 1:
+            break  # `8 GPUs each with effective batch size 384`
         if text in OTHER_BATCH or (text in PART_OF_BATCH and j >= label.first - 2):
             return True
     return per_device(tokens, label.stop)
@@ -137,6 +139,8 @@ def is_list(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether the number at token `i` is one of several: `16, 32, 64`, `64 or 128`; not `128, 8 nodes`."""
     if text_at(tokens, i + 1) not in (",", "or", "and", "/", "to", "-", "|") or count_at(tokens, i + 2) is None:
         return False
+    if name_at(tokens, i + 3 + (text_at(tokens, i + 3) == "(")) is not None:
+        return False  # `256, 4 samples per GPU`, `256, 4 (per device)`
     behind = tokens[i + 3] if i + 3 < len(tokens) else None
     counts_something = behind is not None and behind.kind == WORD and (behind.text in _COUNTED or is_chip(behind.text))
     grid = behind is not None and behind.text in ("x", "*")

@@ -18,6 +18,7 @@ from pytest_gbs.claims.grammars._hardware_words import (
     memory,
     next_is_list,
 )
+from pytest_gbs.claims.grammars._sizes import is_value
 from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import COUNTED, NODES, SINGLE, is_chip, words
 from pytest_gbs.model.quantity import Name
@@ -123,10 +124,15 @@ def _ends_a_phrase(tokens: Sequence[WordToken], i: int) -> bool:
     return text_at(tokens, before) in _EVERY
 
 
+def machines_at(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
+    """The nodes at token `i` and the GPUs on each of them (`4 nodes of 8 GPUs`), as two factors; [] if not both stand there."""
+    return _nodes(tokens, i)[:2] if text_at(tokens, i + 2) in _OF and len(_nodes(tokens, i)) > 1 else []
+
+
 def _nodes(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     """`N nodes` with the GPUs on each, where they are said: `4 nodes of 8 GPUs`, `2 nodes x 4 GB200`, `8 nodes x 8`."""
     nodes = count_or_single(tokens, i)
-    if nodes is None or in_product(tokens, i):
+    if nodes is None:
         return []
     j = i + 1
     while text_at(tokens, j) in MAKERS or is_chip(text_at(tokens, j)):
@@ -138,7 +144,10 @@ def _nodes(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     lone = tokens[i].kind == WORD and tokens[i].text in ("single", "one")
     found = [StatedHardware(Name.NUM_NODES, nodes, i, i, j + 1, lone=lone)]
     per_node = _per_node(tokens, i, j + 1, nodes)
-    return [found[0]._replace(lone=False), *per_node] if per_node else found
+    if per_node:
+        return [found[0]._replace(lone=False), *per_node]
+    # `2 x 8 nodes` may be 16 nodes; behind a name they are a factor of their own: `4 per GPU x 8 nodes`.
+    return [] if in_product(tokens, i) and tokens[i - 2].kind != WORD else found
 
 
 def _per_node(tokens: Sequence[WordToken], first: int, k: int, nodes: int) -> list[StatedHardware]:
@@ -158,12 +167,13 @@ def _per_node(tokens: Sequence[WordToken], first: int, k: int, nodes: int) -> li
             if linked and is_end(tokens, k + 1)
             else []
         )
-    each = each_node(tokens, devices[0]) > 0 or "each" in links
+    stop = devices[0] + each_node(tokens, devices[0])
+    each = stop > devices[0] or "each" in links
     # "2 nodes with 16 GPUs" have them in all, rather.
     total = not each and count > _USUAL and links <= {"with", "w", "/", "having"} and count % nodes == 0
     if total or not (linked or each):
         return []
-    return [StatedHardware(Name.GPUS_PER_NODE, count, k, first, devices[0]), *_equals(tokens, devices[0])]
+    return [StatedHardware(Name.GPUS_PER_NODE, count, k, first, stop), *_equals(tokens, stop)]
 
 
 def _equals(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
@@ -191,6 +201,8 @@ def _grid(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     framed = i == 0 or tokens[i - 1].text in _FRAMES
     if not (of_nodes if j == i + 1 else of_nodes or (framed and (close or devices[1]))):
         return []
+    if is_value(tokens, i):
+        return []  # `accumulation of 2 x 16xH100`
     stop = devices[0] + of_nodes
     return [
         StatedHardware(Name.NUM_NODES, nodes, i, i, stop),

@@ -43,10 +43,12 @@ def listed(passage: Passage) -> Iterator[Declaration]:
 
 def _is_list(tokens: Sequence[WordToken]) -> bool:
     """Whether the tokens list a micro batch with the ranks or the accumulation, and work nothing out."""
-    if any(token.text in _OPERATORS for token in tokens):
+    machines = hardware(tokens)
+    in_hardware = {i for stated in machines for i in range(stated.first, stated.stop)}
+    if any(token.text in _OPERATORS for i, token in enumerate(tokens) if i not in in_hardware):
         return False
     listed = {size.name for size in settings(tokens)}
-    ranks = any(stated.name in RANKS for stated in hardware(tokens)) or Name.DATA_PARALLEL_SIZE in listed
+    ranks = any(stated.name in RANKS for stated in machines) or Name.DATA_PARALLEL_SIZE in listed
     return Name.MICRO_BATCH_SIZE in listed and (ranks or Name.GRADIENT_ACCUMULATION_STEPS in listed)
 
 

@@ -16,6 +16,7 @@ from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH, words
 from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
 
 _SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+_MACHINES: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE)
 _DIVIDING: Final = frozenset((*PARALLEL, EXPERTS))
 # What is multiplied with these is not a batch.
 _UNCOUNTED: Final = words("samples sample epoch epochs steps step hours days experts layers rows layer heads mib gib gb s")
@@ -28,6 +29,10 @@ def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
         return False
     if any(result.unit.startswith("?") for result in results):
         return False
+    if all(operand.name in _MACHINES for operand in product.operands) and (
+        not results or text_at(passage.tokens, product.first - 1) == ","
+    ):
+        return False  # `micro batch 8, accumulation 5, 4 nodes x 8 GPUs => 1280` lists what the batch is the product of
     if formula.label is not None or _is_called(passage, results):
         return True
     if not all(operand.name in _DIVIDING for operand in product.divisors):

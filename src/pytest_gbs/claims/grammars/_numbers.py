@@ -16,14 +16,18 @@ _LINKING: Final = APPROXIMATELY | words(
     " size used this gives now exactly constant has would must in tokens samples sequences from increased reduced becoming ( > < >= <="
 )
 _HARDWARE: Final = words("on for with across over using")
+_THROUGHOUT: Final = ("across", "over")
 _OPERATORS: Final = ("x", "*", "/", "//")
 _FAR: Final = 14
 
 
 def number_of(tokens: Sequence[WordToken], label: Label) -> int | None:
     """The token that is the number of `label`, behind it or in front; None if there is none, or arithmetic, or several."""
+    before = None if label.first == 0 or _has_number(tokens, label) else _in_front(tokens, label)
+    if before is not None and text_at(tokens, label.stop) == "(":
+        return before  # `48 samples per step (24 GPUs)`: the bracket explains the number in front
     at = _behind(tokens, label)
-    return at if at is not None or label.first == 0 or _has_number(tokens, label) else _in_front(tokens, label)
+    return at if at is not None else before
 
 
 def _has_number(tokens: Sequence[WordToken], label: Label) -> bool:
@@ -31,7 +35,8 @@ def _has_number(tokens: Sequence[WordToken], label: Label) -> bool:
     first, second = tokens[label.stop : label.stop + 1], tokens[label.stop + 1 : label.stop + 2]
     if not first:
         return False
-    return first[0].kind == NUMBER or (first[0].kind == SIGN and bool(second) and second[0].kind == NUMBER)
+    linked = first[0].kind == SIGN and first[0].text in _LINKING and first[0].text != "("
+    return first[0].kind == NUMBER or (linked and bool(second) and second[0].kind == NUMBER)
 
 
 def _behind(tokens: Sequence[WordToken], label: Label) -> int | None:
@@ -62,8 +67,11 @@ def _past(tokens: Sequence[WordToken], j: int) -> int | None:
 
 def _past_hardware(tokens: Sequence[WordToken], j: int) -> int | None:
     """Where `on 8 GPUs:` ends: the hardware that a batch is stated for, in front of its number."""
+    sized = name_at(tokens, j + 1) if tokens[j].text not in _THROUGHOUT else None
     for k in range(j + 1, min(j + _FAR, len(tokens))):
         if tokens[k].text in (":", "="):
+            if sized is not None and sized.stop == k:
+                return None  # `on dp=16`, `with GPUs: 8`: the number is that of the hardware
             return k if any(token.kind == WORD and token.text in DEVICE_UNITS for token in tokens[j + 1 : k]) else None
         if tokens[k].kind == SIGN and tokens[k].text not in ("x", "*", "(", ")", "-", "/", ","):
             return None

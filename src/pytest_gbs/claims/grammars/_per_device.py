@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pytest_gbs.claims.grammars._batch import labels
+from pytest_gbs.claims.grammars._batch import Label, labels
 from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._hardware_words import devices_at, each_node, exact_count
 from pytest_gbs.claims.grammars._owner import is_global_batch
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._statements import Passage
-from pytest_gbs.claims.grammars._tokens import WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
 from pytest_gbs.claims.grammars.words import Numeral, words
 from pytest_gbs.model.declaration import Declaration, Factor, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
@@ -32,9 +32,15 @@ def of_each_device(passage: Passage) -> Iterator[Declaration]:
             continue
         number, stop = devices
         total = share * number
-        in_front = any(label.stop <= i and text_at(tokens, i - 1) in ("(", ":", "=", "of", "is") for label in called)
+        in_front = text_at(tokens, i - 1) in ("(", ":", "=", "of", "is") and any(_is_free(tokens, label, i) for label in called)
         if total <= LARGEST_PRODUCT and (in_front or (beside and token.kind == "number" and text_at(tokens, i - 1) in ("", "("))):
             yield _claimed(passage, i, stop, (share, number))
+
+
+def _is_free(tokens: Sequence[WordToken], label: Label, i: int) -> bool:
+    """Whether the label stands in front of token `i` and has no number of its own: not `batch size 128 (2 per GPU, 8 GPUs)`."""
+    in_front = label.first > 0 and tokens[label.first - 1].kind == NUMBER
+    return label.stop <= i and not in_front and all(token.kind != NUMBER for token in tokens[label.stop : i])
 
 
 def _devices(tokens: Sequence[WordToken], i: int) -> tuple[int, int] | None:

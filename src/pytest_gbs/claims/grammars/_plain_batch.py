@@ -34,7 +34,7 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
     micro = {setting.at for setting in settings(tokens) if setting.name == Name.MICRO_BATCH_SIZE}
     if beside_batch:
         yield from (Label(i, i + 1) for i, token in enumerate(tokens) if token.text == "ebs")
-    for i in range(len(tokens) - 2):
+    for i in range(len(tokens) - 1):
         stop = i + 1 + (tokens[i + 1].text == "size")
         if tokens[i].text not in _PLAIN:
             continue
@@ -47,11 +47,14 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
         if (_is_free(tokens, i) and worked_out) or (beside_batch and _is_simulated(tokens, i, stop)):
             yield Label(i, stop)
             continue
+        if _follows(tokens, i) and not per_device(tokens, stop):
+            yield Label(i, stop)
+            continue
         if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
             continue
         if text_at(tokens, i + 2) in _TOLD_BEHIND:
             yield Label(i, i + 3)
-        elif _follows(tokens, i) or (_is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_told(tokens, i + 2))):
+        elif _is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_told(tokens, i + 2)):
             yield Label(i, i + 2)
 
 
@@ -114,7 +117,8 @@ def _is_free(tokens: Sequence[WordToken], i: int) -> bool:
 
 def _follows(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether the batch size at token `i` follows from hardware: `designed for 8 GPUs, so batch size 128`."""
-    return text_at(tokens, i - 1) in _SO and any(stated.stop <= i for stated in hardware(tokens))
+    before = i - 1 - (text_at(tokens, i - 1) == "a")
+    return text_at(tokens, before) in _SO and any(stated.stop <= i for stated in hardware(tokens))
 
 
 def _becomes(tokens: Sequence[WordToken], i: int) -> bool:

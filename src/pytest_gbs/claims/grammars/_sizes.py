@@ -160,6 +160,13 @@ def settings(tokens: Sequence[WordToken]) -> Iterator[StatedSize]:
         i = at + 1 if value is not None else named.stop
 
 
+def is_value(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether the number at token `i` belongs to the name of a setting in front of it: `accumulation of 2`, `mbs=4`."""
+    stop = i - (i > 0 and tokens[i - 1].text in _BETWEEN)
+    named = (name_at(tokens, j) for j in range(max(0, stop - _LONGEST), stop))
+    return any(each is not None and each.stop == stop and each.name in _BESIDE for each in named)
+
+
 def _exact_at(tokens: Sequence[WordToken], i: int) -> int | None:
     found = count_at(tokens, i)
     return found.value if found is not None and found.holds == (Interval(found.value, found.value),) else None

@@ -22,7 +22,19 @@ from pytest_gbs.model.quantity import Name
 _ALLOWED: Final = words("allowed options option choices valid supported possible choose")
 _NAMING: Final = (
     *("global", "eff", "total", "overall", "aggregate", "combined", "full", "equivalent", "cumulative", "golbal", "across", "over"),
-    *("so batch", "> batch", "→ batch", "⇒ batch", "thus batch", "hence batch", "therefore batch", "giving batch", "gives batch"),
+    *(
+        "so batch",
+        "> batch",
+        "→ batch",
+        "⇒ batch",
+        "thus batch",
+        "hence batch",
+        "therefore batch",
+        "giving batch",
+        "gives batch",
+        "gives a batch",
+    ),
+    *("> bs", "→ bs", "⇒ bs"),
     *("size will", "size becomes"),
 )
 _SIMULATED: Final = ("simulat", "emulat", "equal", "efecti", "efeti", "effecti", "effetti")

@@ -83,20 +83,35 @@ def _stands_alone(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _is_labelled(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether the number stands behind its name: `tokens per step: 4M`."""
-    j = i - 1
-    while text_at(tokens, j) in ("=", ":", "~", "is", "about"):
-        j -= 1
+    """Whether the number stands behind its name: `tokens per step: 4M`, `tokens/step = 16 * 2048 = 32768`."""
+    j = _linked(tokens, i - 1)
+    if j < i - 1 and tokens[j].kind == NUMBER:
+        while j >= 0 and (tokens[j].kind == NUMBER or tokens[j].text in ("x", "*")):
+            j -= 1
+        j = _linked(tokens, j)
     if text_at(tokens, i + 1) in STEPS:
         return False
     named = text_at(tokens, j) in STEPS and text_at(tokens, j - 1) in ("per", "/")
     return j < i - 1 and named and UNITS.get(text_at(tokens, j - 2)) == "tokens"
 
 
+def _linked(tokens: Sequence[WordToken], j: int) -> int:
+    """The token in front of the equals sign or the like that ends with token `j`."""
+    while text_at(tokens, j) in ("=", ":", "~", "is", "about"):
+        j -= 1
+    return j
+
+
 GRAMMAR = Grammar(
     name="token-total",
     summary="a batch counted in tokens",
-    examples=("~4M tokens per step", "1,048,576 tokens per optimizer step", "batch size of 2M tokens", "tokens per batch: 4M"),
+    examples=(
+        "~4M tokens per step",
+        "1,048,576 tokens per optimizer step",
+        "batch size of 2M tokens",
+        "tokens per batch: 4M",
+        "tokens/step = 16 * 2048 = 32768",
+    ),
     hint=("tok",),
     read=read,
 )

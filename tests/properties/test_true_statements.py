@@ -1,0 +1,98 @@
+"""Comments put together at random from the words that people use: a true one is never reported, a false one is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.properties.support import reported
+
+BATCHES = (
+    *("global batch size", "effective batch size", "total batch size", "GBS", "effective batch", "global_batch_size", "Global BS"),
+    *("total train batch size", "overall batch size", "eff. batch size", "effective bs", "total effective batch size"),
+)
+MICROS = (
+    *("{micro} per GPU", "{micro} per device", "micro batch {micro}", "micro_batch_size {micro}", "per_device_train_batch_size={micro}"),
+    *("mbs {micro}", "batch size of {micro} per GPU", "{micro} (per device)", "{micro} samples per GPU", "micro-batch {micro}"),
+)
+STEPS = (
+    *("{steps} gradient accumulation steps", "{steps} accumulation steps", "grad accum {steps}", "{steps} grad accum", "GA {steps}"),
+    *("gradient_accumulation_steps={steps}", "{steps} (accumulation)", "accumulation of {steps}", "grad_acc {steps}"),
+)
+HARDWARE = (
+    *("{gpus} GPUs", "{gpus}xH100", "{gpus} A100s", "{gpus} devices", "{gpus} x A100 80GB", "{nodes} nodes x 8 GPUs", "dp={gpus}"),
+    *("{nodes} nodes with 8 GPUs each", "{nodes} nodes of 8 H100s", "DP {gpus}"),
+)
+SHAPES = (
+    "{batch}: {total} ({one}, {two}, {three})",
+    "{batch} = {total} ({one} x {two} x {three})",
+    "{batch} of {total} on {hardware}",
+    "{batch} {total} with {hardware}",
+    "{one} * {two} * {three} = {total}",
+    "{batch} = {one} x {two} x {three} = {total}",
+    "{batch} {total} = {one} x {two} x {three}",
+    "{hardware}, {batch} {total}",
+    "{one}, {two}, {three} -> {batch} {total}",
+    "{one}, {two}, {three} => {total} {batch}",
+    "With {hardware} and {accumulation}, the {batch} is {total}.",
+    "{total} {batch} on {hardware}",
+    "{hardware}; {batch}: {total} ({per_device})",
+    "{batch}: {total}, {per_device}, {accumulation}",
+    "Config for {hardware} with {batch} {total}",
+    "{total} samples per optimizer step ({one}, {two}, {three})",
+)
+RECIPE = """\
+# {comment}
+model_name_or_path: m
+dataset_name: d
+learning_rate: 2.0e-5
+per_device_train_batch_size: {micro}
+gradient_accumulation_steps: {steps}
+output_dir: out
+"""
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> tuple[str, int, int]:
+    """A true statement, and the micro batch size and the accumulation of which it is true."""
+    micro, steps, nodes = draw(st.sampled_from((1, 2, 3, 4, 6, 8))), draw(st.sampled_from((1, 2, 4, 5, 16))), draw(st.integers(2, 8))
+    numbers = {"micro": micro, "steps": steps, "nodes": nodes, "gpus": 8 * nodes}
+    factors = [draw(st.sampled_from(each)).format(**numbers) for each in (MICROS, STEPS, HARDWARE)]
+    one, two, three = draw(st.permutations(factors))
+    shape, batch = draw(st.sampled_from(SHAPES)), draw(st.sampled_from(BATCHES))
+    words = {"per_device": factors[0], "accumulation": factors[1], "hardware": factors[2], "one": one, "two": two, "three": three}
+    return shape.format(batch=batch, total=micro * steps * 8 * nodes, **words), micro, steps
+
+
+@settings(max_examples=300, deadline=None)
+@given(statements())
+def test_a_true_statement_is_not_reported(statement: tuple[str, int, int]) -> None:
+    comment, micro, steps = statement
+    (file,) = reported({"r.yaml": RECIPE.format(comment=comment, micro=micro, steps=steps)}).files
+    assert [finding.message for finding in file.findings] == []
+    assert file.verdict in ("verified", "undetermined")
+
+
+@settings(max_examples=200, deadline=None)
+@given(statements())
+def test_a_statement_with_hardware_of_another_accumulation_is_reported(statement: tuple[str, int, int]) -> None:
+    comment, micro, steps = statement
+    (file,) = reported({"r.yaml": RECIPE.format(comment=comment, micro=micro, steps=7 * steps)}).files
+    assert file.verdict in ("violated", "undetermined")
+    if "GPUs" in comment or "H100" in comment or "A100" in comment or "devices" in comment:
+        assert file.verdict == "violated"
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "8 GPUs, micro batch 2, accumulation 4 -> batch of 16 for evaluation",
+        "each has global batch size 128",
+        "2 x 16 A100 nodes were tried",
+    ],
+    ids=["evaluation", "of a part", "other hardware"],
+)
+def test_what_is_not_about_the_batch_stays_silent(comment: str) -> None:
+    (file,) = reported({"r.yaml": RECIPE.format(comment=comment, micro=2, steps=4)}).files
+    assert file.findings == ()
