@@ -65,7 +65,7 @@ def statements(draw: st.DrawFn) -> tuple[str, int, int]:
     return shape.format(batch=batch, total=micro * steps * 8 * nodes, **words), micro, steps
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(statements())
 def test_a_true_statement_is_not_reported(statement: tuple[str, int, int]) -> None:
     comment, micro, steps = statement

@@ -17,7 +17,7 @@ from pytest_gbs.model.quantity import RANKS, Name
 
 _GRAMMAR: Final = "product"
 _OPERATORS: Final = ("x", "*", "/", "//", "+")
-_LEADING: Final = words("global effective total batch size of is = : gbs")
+_LEADING: Final = words("global effective total batch bs size of is = : gbs")
 _TOLD: Final = words("global effective total gbs")
 _ENDS: Final = ("", ".", ",", ")", ";")
 

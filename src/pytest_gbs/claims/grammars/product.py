@@ -16,7 +16,7 @@ from pytest_gbs.model.document import CommentBlock
 _GIVES: Final = ("=", "->", "→", "⇒", "＝", "batch", "gbs")
 _ARROWS: Final = ("->", "=>", "→", "⇒")
 _COUNTED: Final = ("gpu", "card", "device", "accelerator", "accum", "dp", "node")
-_MULTIPLIED: Final = ("batch", "bs", "gpu", "node", "accum", "global", "tok", "prompts", "dp", "ga =", "ga=", "gas =")
+_MULTIPLIED: Final = ("batch", "bs", "gpu", "device", "node", "accum", "global", "tok", "prompts", "dp", "ga =", "ga=", "gas =")
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
