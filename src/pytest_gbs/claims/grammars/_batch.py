@@ -83,6 +83,8 @@ def _of_something_else(tokens: Sequence[WordToken], label: Label) -> bool:
     """Whether words close by make it a batch of evaluation, of one device, of another part of the program."""
     for j in range(label.first - 1, max(-1, label.first - 1 - _PHRASE), -1):
         text = tokens[j].text
+        if text == "each" and text_at(tokens, j + 1) in DEVICE_UNITS:
+            return True  # `each node processes 512 samples per step`
         if tokens[j].kind == SIGN and text in (*",;.)(=", "->"):
             break
         if text == "each" and text_at(tokens, j - 1) in DEVICES and j < label.first - 1:

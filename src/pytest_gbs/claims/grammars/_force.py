@@ -24,18 +24,19 @@ def _phrases(text: str) -> tuple[str, ...]:
 # In front of the number: they take it back.
 _OTHER_BEFORE: Final = _phrases(
     "_not_ n_t_ _never_ _instead_ _rather_ _than_ _unlike_ _without_ _vs_ _versus_ _compared_ _no_longer_ _matching_ _derived_from_"
-    " _down_from_the_ _up_from_the_ _scaled_from_the_"
+    " _down_from_the_ _up_from_the_ _scaled_from_ _compare_"
 )
 # In front of the number: they put it off, or bound it.
 _ADVISES_BEFORE: Final = _phrases(
     "_may_ _might_ _can_ _could_ _would_ _up_to_ _max_ _maximum_ _min_ _e_g_ _for_example_ _examples_ _try_ _todo_ _fixme_ _increase_"
     " _decrease_ _reduce_ _adjust_ _change_ _raise_ _double_ _halve_ _override_ _feel_free_ _set_to_ _set_it_to_ _set_this_to_ _must_"
     " _need_to_ _needs_to_ _divisible_ _limit _prefer _want_ _use_ _stays_ _stay_ _remains_ _remain_ _still_"
+    " _set_gradient _set_grad_ _set_accum _set_per_device _set_micro _set_the_ _set_num_"
 )
 # Anywhere in the statement.
 _ADVISES: Final = _phrases(
     "_best_results_ _recommend _suggest _at_least_ _at_most_ _minimum_ _ideal _lower_bound_ _upper_bound_ _depending_ _estimate _suitable_"
-    " _compatible_ _either_"
+    " _compatible_ _either_ _too_high_ _too_large_ _too_big_ _too_low_ _too_small_"
 )
 _HISTORY: Final = _phrases(
     "_paper_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_"

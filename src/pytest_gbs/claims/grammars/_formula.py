@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, StatedOperand, products
-from pytest_gbs.claims.grammars._batch import Label, labels
+from pytest_gbs.claims.grammars._batch import Label, labels, per_device
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at, tokenise
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS, words
@@ -208,6 +208,8 @@ def _samples_of(product: Product) -> StatedOperand | None:
 def _unit(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
     """The unit behind a result, and where it ends; "?" where it is none of a batch: steps, GPUs, gigabytes."""
     text = text_at(tokens, i)
+    if per_device(tokens, i + (text in UNITS)) or (text == "tokens" and text_at(tokens, i + 1) == "of"):
+        return "?", i
     if text in UNITS:
         j = i + 1
         while text_at(tokens, j) in _PER_STEP:

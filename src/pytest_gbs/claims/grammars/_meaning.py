@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product
-from pytest_gbs.claims.grammars._batch import labels
+from pytest_gbs.claims.grammars._batch import labels, per_device
 from pytest_gbs.claims.grammars._formula import Result, StatedFormula
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch, is_global_batch
@@ -35,6 +35,8 @@ def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
         return False  # `micro batch 8, accumulation 5, 4 nodes x 8 GPUs => 1280` lists what the batch is the product of
     if formula.label is not None or _is_called(passage, results):
         return True
+    if _is_called_otherwise(passage, product):
+        return False
     if not all(operand.name in _DIVIDING for operand in product.divisors):
         return False
     if not results:
@@ -56,7 +58,7 @@ def _by_factors(passage: Passage, formula: StatedFormula) -> bool:
         return True
     if passage.block.placement == "trailing" and (is_global_batch(owner) or is_accumulation(owner)) and not formula.product.divisors:
         return True
-    if is_batch(owner) and unit == "tokens":
+    if is_batch(owner) and unit == "tokens" and (names or passage.block.placement == "trailing"):
         return True
     unnamed = sum(not operand.name for operand in formula.product.factors)
     enough = 1 if {Name.NUM_NODES, Name.GPUS_PER_NODE} <= names or is_batch(owner) else 2
@@ -67,6 +69,14 @@ def _goes_on(passage: Passage, product: Product) -> bool:
     """Whether the arithmetic goes on where it could not be read: `num_steps * micro * accum`."""
     tokens, signs = passage.tokens, (*OPERATORS, "+")
     return text_at(tokens, product.first - 1) in signs or text_at(tokens, past_bracket(tokens, product.stop)) in signs
+
+
+def _is_called_otherwise(passage: Passage, product: Product) -> bool:
+    """Whether the words in front say that it is no batch: `per GPU: 2 x 4 = 8`, `1000 steps = 128 * 1000 = 128000 samples`."""
+    tokens, sign = passage.tokens, product.first - 1
+    if text_at(tokens, sign) not in (":", "="):
+        return False
+    return per_device(tokens, sign - 2) or text_at(tokens, sign - 1) in _UNCOUNTED
 
 
 def _is_called(passage: Passage, results: tuple[Result, ...]) -> bool:
