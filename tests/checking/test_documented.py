@@ -27,6 +27,7 @@ def verified(folder: Path, readme: str) -> list[tuple[int | None, list[int]]]:
 
 BY_SETTING = "| Hyperparameter | 7B | 13B |\n|---|---|---|\n| Batch size | {a} | {b} |\n| Epochs | 3 | 5 |\n"
 BY_MODEL = "| Hyperparameter | Global Batch Size | Epochs |\n|---|---|---|\n| Ours-13B | {a} | 3 |\n"
+SAID = "We use a batch size of {a}.\n"
 PLAIN = "| Setting | Value |\n|---|---|\n| Batch size | {a} |\n"
 
 
@@ -35,6 +36,9 @@ PLAIN = "| Setting | Value |\n|---|---|\n| Batch size | {a} |\n"
     [
         pytest.param("# Train\n\n" + PLAIN.format(a=4) + command(), id="of one device"),
         pytest.param("# Train\n\n" + PLAIN.format(a=64) + command(), id="another number"),
+        pytest.param("# Train\n\n" + SAID.format(a=64) + command(), id="another number in a sentence"),
+        pytest.param("# Train\n\n" + SAID.format(a="128 per GPU") + command(), id="of one device in a sentence"),
+        pytest.param("# Train\n\nIt was trained with a global batch size of 64.\n" + command(), id="what was"),
         pytest.param("# Train\n\n" + BY_MODEL.format(a=64) + command(), id="of another model"),
         pytest.param("# Train\n\n" + BY_SETTING.format(a=128, b=64) + command(), id="two numbers"),
         pytest.param("# Train\n" + command(2) + "\nThe global batch size is 512.\n" + command(4, 4), id="of neither launch"),
@@ -50,6 +54,9 @@ def test_a_number_that_may_mean_something_else_is_no_claim(tmp_path: Path, readm
     ("readme", "wanted"),
     [
         pytest.param("# Train\n\n" + PLAIN.format(a=128) + command(), [(128, [128])], id="a row of a table of two columns"),
+        pytest.param("# Train\n\n" + SAID.format(a=128) + command(), [(128, [128])], id="a sentence"),
+        pytest.param("# Train\n\n" + SAID.format(a="128 on 4 GPUs") + command(), [(128, [128])], id="a sentence with its GPUs"),
+        pytest.param("# Train\n\nIt was trained with a global batch size of 128.\n" + command(), [(128, [128])], id="what was"),
         pytest.param("# Train\n\n" + BY_SETTING.format(a=128, b=128) + command(), [(128, [128])], id="one number for all models"),
         pytest.param("# Train\n\n" + BY_MODEL.format(a=128) + command(), [(128, [128])], id="a row of a model"),
         pytest.param(

@@ -30,6 +30,10 @@ def _stated(text: str, path: str = "README.md") -> list[tuple[str, int, str]]:
         pytest.param("# Train\n\nThe global batch size is 32 (`--accum 4`). Go on.\n", "README.md", id="a flag behind it"),
         pytest.param("# Train\n\nPass `--batch-size 8`. The global batch size is 32 then.\n", "README.md", id="behind a flag of sizes"),
         pytest.param("# Train\n\npython train.py --lr 1 # global batch size 32\n", "README.md", id="a command without a block"),
+        pytest.param("# Train\n\nWe use a batch size of 32 per GPU.\n", "README.md", id="of one device"),
+        pytest.param("# Train\n\nThe micro batch size is 32.\n", "README.md", id="a micro batch"),
+        pytest.param("# Train\n\nWith `--accum 4` we use a batch size of 32.\n", "README.md", id="a plain batch with a flag"),
+        pytest.param("# Train\n\nBatch sizes of 32 and 64.\n", "README.md", id="two plain batches"),
         pytest.param("# Train\n\n| Model | 1024 | batch |\n|---|---|---|\n| a | 32 | x |\n", "README.md", id="a table of something else"),
     ],
 )
@@ -50,11 +54,25 @@ def test_it_states_nothing(text: str, path: str) -> None:
         pytest.param("The batch is `--nodes` * `--batch_size`. Here the global batch size is 4*8 = 32.\n", "32", id="a formula"),
         pytest.param("Global batch size 32. If memory is short, `--accum` keeps the batch size at that.\n", "32", id="before advice"),
         pytest.param("The batch:\n\n64 GPUs: 64 * 1 * 2 = 128\n", "128", id="arithmetic"),
+        pytest.param("$$\n\\text{total batch size} = 2 \\times 8 \\times 8 = 128\n$$\n", "128", id="a formula of LaTeX"),
+        pytest.param(
+            "| Parameter | Name | Value |\n|---|---|---|\n| Batch size | `bs` | 32 x 4 x 8 = 1024 |\n", "1024", id="named settings"
+        ),
+        pytest.param("We train with 256 batch size on 8 GPUs.\n", "256", id="a plain batch behind its number"),
+        pytest.param("It was trained with a\nbatch size of 256.\n", "256", id="a plain batch"),
     ],
 )
 def test_it_states_a_batch_at_its_place(text: str, value: str) -> None:
     batches = [each for each in _stated(text) if each[0] == "global_batch_size"]
     assert batches == [("global_batch_size", int(value.replace(",", "")), value)]
+
+
+@pytest.mark.parametrize(
+    "text", ["A batch size of 256.\n", "It was trained with batch size 256.\n", "| a | b |\n|---|---|\n| Batch size | 256 |\n"]
+)
+def test_a_plain_batch_only_confirms(text: str) -> None:
+    (found,) = [d for section in read_sections(Source("README.md", text)) for each in section.paragraphs for d in each.declarations]
+    assert (found.value, found.force) == (256, "confirms")
 
 
 def test_files_are_named_by_the_paragraph_that_names_them() -> None:

@@ -50,6 +50,9 @@ def test_they_run_nothing(path: str, text: str) -> None:
         pytest.param("a.md", "```bash\ntorchrun \\ \na.py\n```\n", id="a blank behind a backslash"),
         pytest.param("a.md", "```\ntorchrun \\\t\r\n a.py\r\n```\n", id="a tab, and a line end of Windows"),
         pytest.param("a.md", "```console\n$ torchrun \\  \n> a.py\n```\n", id="a blank behind a backslash, and a prompt"),
+        pytest.param("a.md", "```bash\ntorchrun \\ # it's ours\n a.py\n```\n", id="a comment behind a backslash"),
+        pytest.param("a.md", "```\ntorchrun \\  # ours\n a.py\n```\n", id="a comment behind a backslash, no language"),
+        pytest.param("a.md", "```console\n$ torchrun \\ # ours\n> a.py\n```\n", id="a comment behind a backslash, and a prompt"),
         pytest.param("a.md", "```\ntorchrun a.py\n```\n", id="no language"),
         pytest.param("a.md", "~~~\n\n# Train\ntorchrun \\\n  a.py\n~~~\n", id="no language, and a comment first"),
         pytest.param("a.md", "```\ntorchrun a.py\nit's done: loss 'x\n```\n", id="no language, and what is printed"),
@@ -60,6 +63,11 @@ def test_they_run_nothing(path: str, text: str) -> None:
 def test_they_run_a_command(path: str, text: str) -> None:
     assert reads(path)
     assert _read(path, text) == ["torchrun a.py"]
+
+
+@pytest.mark.parametrize("line", ["torchrun \\#ours", 'torchrun "\\ # ours"', "torchrun a\\ b"])
+def test_a_backslash_within_a_line_does_not_join_it_with_the_next(line: str) -> None:
+    assert len(_read("a.md", f"```bash\n{line}\npython a.py\n```\n")) == 2
 
 
 def test_a_block_is_below_its_heading() -> None:

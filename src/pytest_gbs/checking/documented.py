@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import CLAIMED
@@ -153,9 +153,12 @@ def _merged(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
     return tuple(each for each in found if each.launch is not None or each.recipe not in launched)
 
 
+_TRUE_OF_SOME: Final = (Force.STATES, Force.CONFIRMS, Force.HISTORY)
+
+
 def _otherwise(declaration: Declaration) -> str:
-    """The force of what may be about several things: a batch that is stated counts for those that have it."""
-    return Force.CONFIRMS if declaration.force in (Force.STATES, Force.CONFIRMS) and declaration.name in CLAIMED else Force.OTHER
+    """The force of what may be about several things, or about what was: a batch counts for those that have it."""
+    return Force.CONFIRMS if declaration.force in _TRUE_OF_SOME and declaration.name in CLAIMED else Force.OTHER
 
 
 def _judges(declaration: Declaration, values: dict[tuple[str, str], set[int]]) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.claims.grammars._candidate import digit
 from pytest_gbs.claims.pointing import Pointed, code_blocks, pointed_at, started_scripts
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock
@@ -185,10 +187,22 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
 
 
 def _plain(line: str) -> str:
-    """A line with blanks in the place of the signs of Markdown, each character at its place."""
+    """A line with blanks in the place of the signs of Markdown and LaTeX, each character at its place."""
     item = _item().match(line)
     line = " " * item.end() + line[item.end() :] if item else line
-    return line.replace("`", " ").replace("**", "  ")
+    line = line.replace("`", " ").replace("**", "  ")
+    return _formula().sub(_without_latex, line) if "$" in line or "\\" in line else line
+
+
+_formula = lazy_pattern(r"\\(times|cdot|div|approx)(?![A-Za-z])|\\(?:text|mathrm|mathit|operatorname)\{|[A-Za-z]\w*(?:\\_\w+)+|[\\{}$]")
+_OPERATORS: Final = {"times": "x", "cdot": "x", "div": "/", "approx": "~"}
+
+
+def _without_latex(match: re.Match[str]) -> str:
+    """A command of LaTeX as prose has it, as long as it was: `\\times` as `x`, `a\\_b` as `a_b`."""
+    if match[1]:
+        return _OPERATORS[match[1]].center(len(match[0]))
+    return match[0].replace("\\_", "_").ljust(len(match[0])) if "\\_" in match[0] else " " * len(match[0])
 
 
 def _cells(place: int, line: str) -> Iterator[tuple[int, str]]:
@@ -203,11 +217,12 @@ def _cells(place: int, line: str) -> Iterator[tuple[int, str]]:
 def _row(source: Source, cells: list[tuple[int, str]], header: list[str]) -> Iterator[Paragraph]:
     """Yield a row as prose: `Global batch size: 128` where there are two columns, else each number behind the heading of its column."""
     (place, label), values = cells[0] if cells else (0, ""), cells[1:]
-    numbers = {cell for _, cell in values if cell}
-    if _plain_size().fullmatch(label) and len(numbers) == 1 and not any("batch" in each.lower() for each in header[1:]):
+    of_settings = len(cells) == 2 or any(header[0].lower().endswith(word) for word in _SETTINGS)
+    size, numbers = _size().fullmatch(label), [each for each in values if digit().search(each[1])]
+    if size and len({cell for _, cell in numbers}) == 1 and not any("batch" in each.lower() for each in header[1:]):
         # Of one device or of all: who trains on several mostly means all, and where that is what a launch gives, it is.
-        parts = [(place, "Global batch size: "), next(each for each in values if each[1])]
-        yield from _stated(source, _block(parts), row=len(cells) > 2, only_confirms=True)
+        parts = [(place, "Global batch size: "), numbers[0]]
+        yield from _stated(source, _block(parts), row=not of_settings or len(numbers) > 1, only_confirms=not size[1])
         return
     parts = []
     for i, (place, cell) in enumerate(cells):
@@ -228,7 +243,9 @@ def _block(parts: list[tuple[int, str]]) -> CommentBlock:
     return CommentBlock(text, tuple(pieces), None, "header")
 
 
-_plain_size = lazy_pattern(r"(?i)(?:train(?:ing)?[ _])?batch[ _-]?size")
+_size = lazy_pattern(r"(?i)(global[ _]|total[ _]|effective[ _])?(?:train(?:ing)?[ _])?batch[ _-]?size")
+# Headings of the first column of a table whose rows are settings: each row is about what its section is about.
+_SETTINGS: Final = ("parameter", "parameters", "setting", "settings", "option", "argument", "config", "configuration")
 
 
 def _paragraph(source: Source, lines: list[tuple[int, str]]) -> Iterator[Paragraph]:
@@ -246,15 +263,33 @@ _file = lazy_pattern(r"(?<![\w.+/-])[\w.+/-]{1,300}\.(?:ya?ml|toml|json|sh|slurm
 def _stated(source: Source, block: CommentBlock, *, row: bool = False, only_confirms: bool = False) -> Iterator[Paragraph]:
     names = tuple(dict.fromkeys(_file().findall(block.text)))
     # The name of a file makes a comment speak of another recipe, and a flag of another command; here they say what is spoken of.
-    plain = _flag().sub(_blank, _file().sub(_blank, block.text))
-    declarations = read_declarations((block._replace(text=plain),), source.path)
-    if plain != block.text:
+    prose = block._replace(text=_flag().sub(_blank, _file().sub(_blank, block.text)))
+    declarations = read_declarations((prose,), source.path)
+    declarations += _plain_batches(source, prose) if all(each.name != Name.GLOBAL_BATCH_SIZE for each in declarations) else ()
+    if prose != block:
         changed = tuple(block.locate(source.path, start, stop) for start, stop in _about_flags(block.text))
         declarations = tuple(each for each in declarations if not any(at.start <= each.at.start < at.stop for at in changed))
     if only_confirms:
         declarations = tuple(each._replace(force=Force.CONFIRMS) for each in declarations if each.force == Force.STATES)
     if names or declarations:
         yield Paragraph(block.pieces[0][1], declarations, names, row, _short(source, block, declarations))
+
+
+def _plain_batches(source: Source, block: CommentBlock) -> tuple[Declaration, ...]:
+    """The batches that prose states without a word that says whether they are of one device or of all: they count where they hold."""
+    starts = [match.start() for match in _batch().finditer(block.text)]
+    if not starts:
+        return ()
+    places = sorted({*(offset for offset, _ in block.pieces), *starts})
+    pieces = ((at + len(_GLOBAL) * bisect_right(starts, at), block.locate(source.path, at, at).start) for at in places)
+    called = block._replace(text=_batch().sub(lambda match: _GLOBAL + str(match[0]), block.text), pieces=tuple(pieces))
+    found = (each for each in read_declarations((called,), source.path) if each.name == Name.GLOBAL_BATCH_SIZE and each.sum is None)
+    stated = (each for each in found if each.force in (Force.STATES, Force.HISTORY))
+    return tuple(each._replace(force=Force.CONFIRMS, text=each.text.replace(_GLOBAL, "")) for each in stated)
+
+
+_GLOBAL: Final = "global "
+_batch = lazy_pattern(r"(?i)(?<![\w-])batch[ -]?size(?![\w-])")
 
 
 _flag = lazy_pattern(r"(?<![\w-])--[A-Za-z][\w.-]{0,100}")

@@ -80,20 +80,23 @@ def _launched(text: str, block: Block) -> tuple[tuple[int, int], ...]:
     for start, stop in block.lines:
         if going_on or _launch().match(text, start):
             found.append((start, stop))
-            going_on = text[start:stop].rstrip().endswith("\\")
+            going_on = _goes_on().search(text, start, stop) is not None
     return tuple(found)
 
 
+# A backslash that ends its line; behind it are only blanks and a comment, which a shell would not allow.
+_goes_on = lazy_pattern(r"\\[ \t]*(?:(?<=[ \t])#[^\n\\\"]*)?(?=\r?\n|\Z)")
+
+
 def _continued(text: str, spans: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
-    """Yield `spans` without the blanks between a backslash and the end of its line, which the author of a document can't have meant."""
+    """Yield `spans` without blanks or a comment between a backslash and the end of its line: the author means the line to go on."""
     for start, stop in spans:
-        end = start + len(text[start:stop].rstrip())
-        line_end = start + len(text[start:stop].rstrip("\r\n"))
-        if end < line_end < stop and text.endswith("\\", start, end):
-            yield start, end
-            yield stop - 1, stop
-        else:
+        match = _goes_on().search(text, start, stop) if "\\" in text[start:stop] else None
+        if match is None or match.end() == match.start() + 1 or match.end() == stop:
             yield start, stop
+        else:
+            yield start, match.start() + 1
+            yield stop - 1, stop
 
 
 def _commands(text: str, block: Block) -> tuple[tuple[int, int], ...]:
@@ -115,5 +118,5 @@ def _commands(text: str, block: Block) -> tuple[tuple[int, int], ...]:
             found.append((start + re.search(r"[$%] ", line).end(), stop))  # type: ignore[union-attr] # it is a prompt
         elif going_on:
             found.append((start + (2 if line.startswith("> ") else 0), stop))
-        going_on = (prompt or going_on) and line.rstrip().endswith("\\")
+        going_on = (prompt or going_on) and _goes_on().search(line) is not None
     return tuple(found)
