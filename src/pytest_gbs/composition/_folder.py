@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pytest_gbs.composition._errors import CompositionError
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node
+from pytest_gbs.composition._search_path import searched_folders
 from pytest_gbs.composition.composed import ProblemKind
 from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.model.framework import Loader
@@ -38,7 +39,7 @@ class ConfigFile(NamedTuple):
 
 
 class Folder:
-    """The files below `folder` of a tree, each read at most once."""
+    """The files below `folder` of a tree, or else below the folders that it adds to search, each read at most once."""
 
     def __init__(self, cache: DocumentCache, folder: str, budget: Budget) -> None:
         self.cache = cache
@@ -46,18 +47,31 @@ class Folder:
         self.budget = budget
         self.sources: list[str] = []
         self._loaded: dict[str, ConfigFile | None] = {}
+        self._folders: tuple[str, ...] = (folder,)
+
+    def search_as(self, primary: str) -> None:
+        """Look for files in the other folders too that the file of `primary` names."""
+        try:
+            file = self.load(primary)
+        except CompositionError:  # raised again where it is merged
+            return
+        hydra = file.values.content.get("hydra") if file is not None and isinstance(file.values, Branch) else None
+        self._folders += searched_folders(hydra, self.folder, self.cache)
 
     def is_group(self, name: str) -> bool:
         """Whether `name` is a folder of options."""
-        path = None if name.startswith("/") else below(self.folder, name)
-        return path is not None and self.cache.has_folder(path)
+        return any(self.cache.has_folder(path) for path in self._paths(name))
 
     def options(self, group: str) -> str:
         """The options of `group`, sorted and separated by commas."""
-        path = below(self.folder, group)
-        prefix = f"{path}/" if path else ""
-        inside = (each[len(prefix) :] for each in self.cache.paths() if each.startswith(prefix))
-        return ", ".join(sorted(name.rpartition(".")[0] for name in inside if "/" not in name and name.endswith(".yaml")))
+        prefixes = tuple(f"{path}/" if path else "" for path in self._paths(group))
+        inside = (each[len(prefix) :] for prefix in prefixes for each in self.cache.paths() if each.startswith(prefix))
+        return ", ".join(sorted({name.rpartition(".")[0] for name in inside if "/" not in name and name.endswith(".yaml")}))
+
+    def _paths(self, name: str) -> list[str]:
+        """The places in which a file or group is looked for."""
+        found = (below(folder, name) for folder in self._folders) if not name.startswith("/") else ()
+        return [path for path in found if path is not None]
 
     def load(self, config: str) -> ConfigFile | None:
         """The file of `config` (`model/llama`), or None if there is none.
@@ -65,8 +79,8 @@ class Folder:
         Raises: CompositionError: Hydra could not read it.
         """
         if config not in self._loaded:
-            path = None if config.startswith("/") else below(self.folder, config if config.endswith(".yaml") else f"{config}.yaml")
-            self._loaded[config] = None if path is None else self._load(path)
+            paths = self._paths(config if config.endswith(".yaml") else f"{config}.yaml")
+            self._loaded[config] = next((file for path in paths if (file := self._load(path)) is not None), None)
         return self._loaded[config]
 
     def _load(self, path: str) -> ConfigFile | None:

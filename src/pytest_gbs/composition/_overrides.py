@@ -18,8 +18,8 @@ from pytest_gbs.model.limits import DEEPEST_COMPOSED
 from pytest_gbs.model.location import Location
 
 
-def apply_override(root: Branch, override: ParsedOverride, at: Location, budget: Budget) -> None:
-    """Change `root` by an override that is written at `at`.
+def apply_override(root: Branch, override: ParsedOverride, at: Location, budget: Budget, *, partial: bool = False) -> None:
+    """Change `root` by an override that is written at `at`; a `partial` root, of which a file is not there, takes any key.
 
     Raises: CompositionError: Hydra refuses it.
             LimitExceeded: it is too deep or too large.
@@ -33,7 +33,7 @@ def apply_override(root: Branch, override: ParsedOverride, at: Location, budget:
     _check_interpolations(value, at)
     if override.kind == ADD and not isinstance(value, dict | list) and _selected(root, key, budget) is not None:
         raise _refused(f"{key} exists; + only adds", at)
-    struct = override.kind == CHANGE
+    struct = override.kind == CHANGE and not partial
     node: Container = root
     *above, last = split_key(key)
     if len(above) > DEEPEST_COMPOSED:

@@ -42,14 +42,17 @@ def compose(
     """
     budget = Budget()
     folder = Folder(cache, config_dir.strip("/"), budget)
+    folder.search_as(config_name)
     problems: list[ComposeProblem] = []
     root = Branch(Location(config_dir, 0, 0, ()))
     groups, values = _parsed(overrides, folder, problems)
     try:
         _merge_parts(root, _parts(folder, config_name, groups, problems, whole), budget, problems)
+        # A file that is not there may have any key.
+        partial = any(problem.kind == ProblemKind.NOT_FOUND for problem in problems)
         for each in values:
             try:
-                apply_override(root, each.parsed, each.at, budget)
+                apply_override(root, each.parsed, each.at, budget, partial=partial)
             except CompositionError as error:
                 problems.append(ComposeProblem(ProblemKind.OVERRIDE, error.problem.message, each.at, each.parsed.path))
     except LimitExceeded as error:
