@@ -88,3 +88,24 @@ def test_one_finding_says_what_stated_the_batch_and_on_which_gpus(said: str, mes
 )
 def test_wrong_gpus_beside_a_right_batch_are_found(said: str, tmp_path: Path) -> None:
     assert set(_found(f"{said}\n{LAUNCH}", tmp_path)) == {"GBS303"}
+
+
+LOOP = """\
+for steps in 4 8 16; do
+  # {said}
+  deepspeed --num_gpus=4 train.py --per_device_train_batch_size 2 --gradient_accumulation_steps $steps
+done
+"""
+
+
+# Reduced from experiments/gemma4_opt/p1_gbs_sweep of fyh2001/megatron-sft-recipes at d16a2d1: 32, 64 and 128.
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        pytest.param("accumulation 8, global batch size 64: out of memory", [], id="of one turn of the loop"),
+        pytest.param("global batch size 256", ["GBS301"] * 3, id="of none"),
+    ],
+)
+def test_a_comment_within_a_loop_is_about_the_turn_that_it_fits(said: str, expected: list[str], tmp_path: Path) -> None:
+    program = "from transformers import HfArgumentParser, Trainer, TrainingArguments\nHfArgumentParser(TrainingArguments)\nTrainer()\n"
+    assert codes(checked(tmp_path, {"train.py": program, "run.sh": f"#!/bin/bash\n{LOOP.format(said=said)}"})) == expected

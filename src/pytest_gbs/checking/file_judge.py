@@ -25,7 +25,7 @@ from pytest_gbs.model.quantity import Quantity, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Role
 from pytest_gbs.model.rule import Scope
-from pytest_gbs.model.run import Policy, Run
+from pytest_gbs.model.run import Claim, Policy, Run
 from pytest_gbs.readers.refusal import unreadable
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class FileJudge:
     def alone(self, script: str) -> tuple[RecipeJudgement, ...]:
         """What the rules say of each launch in a script that no file is the recipe of."""
         assert self.launches is not None
-        runs = _each_once(self._launch_run(resolved, self._of_program(resolved)) for resolved in self.launches.alone.get(script, ()))
+        runs = _turns(self._launch_run(resolved, self._of_program(resolved)) for resolved in self.launches.alone.get(script, ()))
         return tuple(judge_recipe((run,), None, self._rules) for run in self._with_locks(runs, 1))
 
     def _of_program(self, resolved: ResolvedLaunch) -> Run | None:
@@ -174,7 +174,7 @@ class FileJudge:
         own = build_runs(whole, framework, sizes, self._context(path), places)
         runs = tuple(map(self._companions.beside, own))
         launched = (*launched, *self._shown(document, own[0]))
-        runs = self._with_locks((*runs, *_each_once(self._launch_run(resolved, own[0]) for resolved in launched)), document.number)
+        runs = self._with_locks((*runs, *_turns(self._launch_run(resolved, own[0]) for resolved in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
         judgement = self._doubt(self._settled(judge_recipe(runs, view, self._rules), framework), document)
@@ -189,7 +189,7 @@ class FileJudge:
 
     def _composed(self, document: Document, launched: tuple[ResolvedLaunch, ...], named: bool) -> FileResult:
         """The primary file of a configuration that only its launches make a recipe."""
-        runs = self._with_locks(_each_once(self._launch_run(resolved, None) for resolved in launched), document.number)
+        runs = self._with_locks(_turns(self._launch_run(resolved, None) for resolved in launched), document.number)
         judgement = self._doubt(judge_recipe(runs, None, self._rules), document)
         pending = FileResult(document.source.path, Role.RECIPE, named, judgement, document.source)
         pending.framework = launched[0].framework.name
@@ -309,6 +309,20 @@ def _too_much(document: Document, limit: ComposeProblem) -> Unreadable:
     """Why a file is not judged with what it takes in: that is too much to read."""
     start = limit.at.start if limit.at.source == document.source.path else 0
     return unreadable(document.source, start, f"not composed with the files that it includes: {limit.message}")
+
+
+def _turns(runs: Iterable[Run]) -> Iterator[Run]:
+    """Yield the runs, those of a loop once each, without claims that only another turn of the same loop fulfils: it is about that one."""
+    once = tuple(_each_once(runs))
+    fulfilled = {(run.launch.at, claim.declaration.at) for run in once if run.launch for claim in run.claims if _holds(claim)}
+    for run in once:
+        at = run.launch.at if run.launch else None
+        claims = tuple(each for each in run.claims if _holds(each) or (at, each.declaration.at) not in fulfilled)
+        yield run if len(claims) == len(run.claims) else run._replace(claims=claims)
+
+
+def _holds(claim: Claim) -> bool:
+    return bool(claim.judgement.readings) and claim.judgement.readings[0].holds is True
 
 
 def _each_once(runs: Iterable[Run]) -> Iterator[Run]:
