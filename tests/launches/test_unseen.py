@@ -217,3 +217,55 @@ python3 -m verl.trainer.main_ppo {named} algorithm.adv_estimator=gae data.train_
 )
 def test_the_configuration_of_a_package_is_known_by_its_name(tmp_path: Path, named: str, expected: list[int]) -> None:
     assert [batch for batch in batches(checked(tmp_path, {"run.sh": OF_VERL.format(named=named)})) if batch] == expected
+
+
+SEARCHED = """\
+hydra:
+  searchpath: [file://verl/trainer/config]
+defaults: [ppo_trainer, _self_]
+actor_rollout_ref: {{rollout: {{name: sglang}}{more}}}
+trainer: {{log_val_generations: 0}}
+"""
+PARENT = """\
+data: {train_batch_size: 1024}
+actor_rollout_ref:
+  actor: {ppo_mini_batch_size: 256, use_dynamic_bsz: true}
+  rollout: {n: 4}
+trainer: {nnodes: 1, n_gpus_per_node: 8}
+"""
+GIVEN = "data.train_batch_size=512 actor_rollout_ref.actor.ppo_mini_batch_size=64 trainer.n_gpus_per_node=4"
+
+
+# Reduced from recipe/sppo and recipe/spin of LLM360/Reasoning360 at 13158341 (run_qwen2.5-7b_rm.sh, run_spin.sh).
+@pytest.mark.parametrize(
+    ("parent", "more", "words", "expected"),
+    [
+        pytest.param({"verl/trainer/config/ppo_trainer.yaml": PARENT}, "", GIVEN, [256], id="64 prompts x 4"),
+        # Which of them the parent has is unknown, and so is how many completions a prompt has.
+        pytest.param({}, "", GIVEN, [None], id="a parent that is not there"),
+        pytest.param({}, "", f"{GIVEN} actor_rollout_ref.rollout.n=2", [128], id="all is given"),
+        # SPIN takes one step with all pairs of a rollout, whatever the mini batch is.
+        pytest.param({"verl/trainer/config/ppo_trainer.yaml": PARENT}, ", actor: {dpo_beta: 0.1}", GIVEN, [], id="another trainer"),
+    ],
+)
+def test_a_parent_in_a_searched_folder(parent: dict[str, str], more: str, words: str, expected: list[int | None], tmp_path: Path) -> None:
+    program = PROGRAM.format(name="mine").replace('"conf"', '"config"')
+    files = {**parent, "recipe/mine/config/mine.yaml": SEARCHED.format(more=more), "recipe/mine/main.py": program}
+    assert batches(checked(tmp_path, {**files, "run.sh": f"python3 -m recipe.mine.main {words}\n"})) == expected
+
+
+# Reduced from ARPO/scripts/ARPO_7B_Reasoning_1node.sh of dongguanting/ARPO at e257337.
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        pytest.param("<path of this repository>/scripts/config", [256], id="what the reader fills in"),
+        pytest.param("/home/me/acme/scripts/config", [256], id="where the author has the tree"),
+        pytest.param("<path of this repository>/other/config", [None], id="another folder"),
+        pytest.param("acme/scripts/config", [], id="a folder beside the program"),
+    ],
+)
+def test_a_configuration_folder_in_the_place_of_the_repository(folder: str, expected: list[int | None], tmp_path: Path) -> None:
+    files = {"acme/scripts/config/ppo.yaml": PARENT, "acme/verl/main.py": PROGRAM.format(name="gone")}
+    flags = '--config-path="$CONFIG" --config-name=ppo.yaml actor_rollout_ref.actor.ppo_mini_batch_size=64'
+    script = f'CONFIG="{folder}"\npython3 -m verl.main {flags}\n'
+    assert batches(checked(tmp_path, {**files, "acme/scripts/run.sh": script})) == expected

@@ -11,7 +11,7 @@ from pytest_gbs.frameworks import describes
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
-from pytest_gbs.launches.hydra_program import given_by_hydra, is_packaged, lacks_configuration
+from pytest_gbs.launches.hydra_program import given_by_hydra, is_packaged, lacks_configuration, rules_out
 from pytest_gbs.launches.missing import HYDRA
 from pytest_gbs.launches.program_files import names_trainer, program_source, programs_of
 from pytest_gbs.launches.python_file import PythonFile
@@ -99,7 +99,7 @@ class CommandLineAlone:
                 if not (sized and (by_keys or names_trainer(framework)) if file is not None else sized or by_keys):
                     return None
                 framework = _as_program_has_it(framework, file) if file is not None else framework
-                if framework is None or _splits_otherwise(framework, given):
+                if framework is None or _splits_otherwise(framework, given) or rules_out(found, self._tree, framework):
                     return None
                 if _is_configured_elsewhere(found.start.program, framework, composed.document) or is_packaged(found, self._tree):
                     framework = of_a_part(framework)  # the rest is in a configuration elsewhere

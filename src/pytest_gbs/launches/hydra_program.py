@@ -18,7 +18,7 @@ from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below, upwards
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM
 from pytest_gbs.readers.command_settings import OF_PROCESSES
@@ -73,17 +73,20 @@ def primary(found: FoundLaunch, tree: DocumentCache) -> tuple[str, str] | None:
     if "config_name" not in given:
         return None
     name = given["config_name"].removesuffix(".yaml")
-    folder = _folder(given.get("config_path", "."), source.path.rpartition("/")[0], name, tree)
+    folder = _folder(given.get("config_path", "."), found, source, name, tree)
     return (folder, name) if folder is not None else None
 
 
-def _folder(path: str, beside: str, name: str, tree: DocumentCache) -> str | None:
+def _folder(path: str, found: FoundLaunch, program: Source, name: str, tree: DocumentCache) -> str | None:
     """The folder of the tree that `path` names, from the folder of the program, or where the author has the tree; None if outside."""
-    if not path.startswith("/"):
-        return below(beside, path)
+    if not path.startswith(("/", "<")):
+        return below(program.path.rpartition("/")[0], path)
     steps = path.strip("/").split("/")
-    endings = ("/".join(steps[index:]) for index in range(len(steps) - 1))
-    return next((each for each in endings if isinstance(tree.read(f"{each}/{name}.yaml"), Source)), None)
+    # What a reader is to fill in (`<path of the repository>/conf`) is where the tree is.
+    endings = (steps[index:] for index in (range(len(steps) - 1) if path.startswith("/") else (1,)))
+    bases = (*upwards(found.launch.at.source.rpartition("/")[0]), "")
+    places = ("/".join((*filter(None, (base,)), *ending)) for ending in endings for base in bases)
+    return next((each for each in places if isinstance(tree.read(f"{each}/{name}.yaml"), Source)), None)
 
 
 def given_by_hydra(found: FoundLaunch, tree: DocumentCache, folder: str, name: str) -> _Given | None:
@@ -103,6 +106,13 @@ def lacks_configuration(found: FoundLaunch, tree: DocumentCache) -> bool:
     """Whether the program of a launch composes a configuration that is not in the tree."""
     where = primary(found, tree)
     return where is not None and isinstance(tree.read("/".join(filter(None, where)) + ".yaml"), Unreadable)
+
+
+def rules_out(found: FoundLaunch, tree: DocumentCache, framework: Framework) -> bool:
+    """Whether the program of a launch composes a configuration of the tree with a key that no file of `framework` has."""
+    where = primary(found, tree) if framework.recognition.none_of else None
+    keyed = _composed(found, tree, where, {}).document.keyed if where is not None else {}
+    return any(key in keyed for key in framework.recognition.none_of)
 
 
 def is_packaged(found: FoundLaunch, tree: DocumentCache) -> bool:
