@@ -75,6 +75,29 @@ def test_flags_go_to_the_class_that_is_parsed(program: str, command: str, tmp_pa
     assert titled_batches(report) == [("TRL (GRPO)", 64)]  # 8 x 2 x 4, not 1 x 4 of the literal
 
 
+# As FastChat's train.py and many made from it; hkust-nlp/dart-math, pipeline/train.py at 219b324.
+RESUMES = """
+import pathlib
+import transformers
+
+def train():
+    parser = transformers.HfArgumentParser((transformers.TrainingArguments,))
+    training_args, rest = parser.parse_args_into_dataclasses(return_remaining_strings=True)
+    trainer = transformers.Trainer(args=training_args)
+    if list(pathlib.Path(training_args.output_dir).glob("checkpoint-*")):
+        trainer.train(resume_from_checkpoint=True)
+    else:
+        trainer.train()
+
+train()
+"""
+
+
+def test_parsed_arguments_are_not_made_otherwise(tmp_path: Path) -> None:
+    report = checked(tmp_path, {"train.py": RESUMES, "run.sh": f"{RUN} {FLAGS} --output_dir out\n"})
+    assert titled_batches(report) == [("transformers Trainer", 64)]  # 8 x 2 x 4
+
+
 @pytest.mark.parametrize(("command", "title"), [("sft", "TRL (SFT)"), ("grpo", "TRL (GRPO)")])
 def test_each_sub_command_has_its_class(command: str, title: str, tmp_path: Path) -> None:
     program = f"""{IMPORTS}

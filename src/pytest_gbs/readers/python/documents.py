@@ -63,13 +63,23 @@ def may_train_otherwise(program: Program, scopes: Scopes, line: CommandLine) -> 
     evaluator = Evaluator(program, scopes, line)
     options, trained = dict(evaluator.each_option()), given_to_trainers(scopes)
     for call, scope in scopes.calls:
-        if not _arguments().search(scopes.qualified(call.func)) or not (call in trained or _may_set_batch(call, scope, scopes)):
+        name = scopes.qualified(call.func)
+        made = _arguments().search(name) is not None and not name.rpartition(".")[2].startswith("parse")
+        if not made or not (call in trained or _may_set_batch(call, scope, scopes)):
             continue
-        starts = [call, *(each for each, _ in scopes.called.get(getattr(scope.node, "name", ""), ()))]
+        starts = [call, *_calls_of(scope, scopes)]
         tested = {name for each in starts for name in _tested(scopes.done.get(each))}
         if any(_may_be_on(name, options, evaluator) for name in tested):
             return True
     return False
+
+
+def _calls_of(scope: Scope, scopes: Scopes) -> Iterator[ast.Call]:
+    """Yield the calls of the function whose inside `scope` is: `trainer.train()` calls no function `train` of a module."""
+    in_class = scope.parent is not None and isinstance(scope.parent.node, ast.ClassDef)
+    for call, _ in scopes.called.get(getattr(scope.node, "name", ""), ()):
+        if in_class or isinstance(call.func, ast.Name):
+            yield call
 
 
 def _tested(branch: Branch | None) -> Iterator[str]:
