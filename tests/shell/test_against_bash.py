@@ -43,6 +43,7 @@ class Writer:
         return self.pick((
             '[ "$@V" = "@N" ]', "[[ $@V == @N* ]]", '[[ -n "$@V" ]]', '[ -z "$@V" ]', "true", "false", "(( @N > @N ))", "[ @N -lt @N ]",
             '! [ "$@V" = x ]', '[[ -n "$@V" && "$@V" != @N ]]', "[ $# -gt 0 ]", '[ -n "$@V" ] || [ -z "$1" ]',
+            "(( $# ))", '[[ "$1" == -* ]]',
         ))  # fmt: skip
 
     def simple(self) -> str:

@@ -117,11 +117,27 @@ VALUES = {
     "unset-or-unknown": (f'if [[ -z "${{M-}}" ]] || {_UNKNOWN}; then N=2; else N=1; fi\nfoo $N', "2", True),
     "not-default-and-unknown": (f'if [[ -z "${{M-}}" ]] && {_UNKNOWN}; then N=1; else N=2; fi\nfoo $N', None, False),
     "given-or-else": ('if [ -n "$1" ]; then N=$1; else N=8; fi\nfoo $N', "8", True),
+    **{
+        f"option-loop-{name}": (f"N=1\nwhile {condition}; do case $1 in --n) N=$2; shift 2;; esac; done\nfoo $N", "1", True)
+        for name, condition in {
+            "arithmetic": "(( $# ))",
+            "arithmetic-in-quotes": '(( "$#" ))',
+            "arithmetic-greater": "(( $# >= 1 ))",
+            "greater-as-text": "[[ $# > 0 ]]",
+            "of-options": '[[ "$1" == --* ]]',
+            "of-options-by-expression": '[[ "$1" =~ ^-- ]]',
+        }.items()
+    },
+    "loop-while-no-option": ('N=1\nwhile [[ "$1" != --* ]]; do N=$2; shift; done\nfoo $N', None, False),
+    "loop-while-a-word": ('N=1\nwhile [[ "$1" == big* ]]; do N=$2; shift; done\nfoo $N', None, False),
+    "count-in-brackets": ("N=1\nwhile [ $# > 0 ]; do N=$2; shift; done\nfoo $N", None, False),
+    "for-each-argument": ('N=1\nfor each in "$@"; do case $each in --n=*) N=${each#*=};; esac; done\nfoo $N', "1", True),
+    "for-each-unknown": ("N=1\nfor each in $WORDS; do N=$each; done\nfoo $N", None, False),
     "required-is-not-empty": ('N=""\nwhile (( $# )); do N=$2; shift; done\nif [[ -z "$N" ]]; then exit 1; fi\nfoo $N', None, False),
     "filled-in": ('N=""\nif [[ -z "$N" ]]; then exit 1; fi\nfoo $N', None, False),
     "maybe-and": ("N=1\ngrep -q x y && N=2\nfoo $N", None, False),
     "test-and": ('N=1\n[ "$M" = a ] && N=2\nfoo $N', None, False),
-    "getopts": ('N=1\nwhile getopts "n:" o; do case $o in n) N=$OPTARG;; esac; done\nfoo $N', None, False),
+    "getopts": ('N=1\nwhile getopts "n:" o; do case $o in n) N=$OPTARG;; esac; done\nfoo $N', "1", True),
     "broken-off": ("N=1\nfor x in 1 2 3; do if [ -f $x ]; then N=$x; break; fi; done\nfoo $N", None, False),
     "recursion": ("N=1\nf() { N=2; f; }\nf\nfoo $N", None, False),
 }

@@ -80,10 +80,14 @@ class Conditions(Expansion):
             if self.raw(left)[:1] != "!" or len(inside) != 1:
                 return UNKNOWN
             return self.answer_of_two(self.value(inside[0]), sign, self.value(right), quoted=quoted).negated()
+        if double and truth.counts_arguments(self.value(left)):
+            sign = truth.AS_NUMBERS.get(sign, sign)
         return self.answer_of_two(self.value(left), sign, self.value(right), quoted=quoted)
 
     def answer_of_two(self, left: Parts, sign: str, right: Parts, *, quoted: bool) -> Truth:
         """The answer of an operator between two operands."""
+        if sign == "=~":
+            return truth.starts_with_dash(left, right)
         if sign not in truth.COMPARISONS:
             return truth.same_text(left, sign, right, quoted=quoted)
         (first, of_first, _), (second, of_second, _) = self.calculate(left), self.calculate(right)

@@ -15,7 +15,7 @@ from pytest_gbs.shell.limits import MOST_TURNS
 from pytest_gbs.shell.reading import Frame
 from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, ShellState, Variable, join, text_of, unknown
 from pytest_gbs.shell.text import Parts
-from pytest_gbs.shell.truth import UNKNOWN, YES, Truth
+from pytest_gbs.shell.truth import UNKNOWN, YES, Truth, are_arguments
 from pytest_gbs.shell.word_reading import touching
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class ControlFlow(Assigning):
                 self.long_loops.setdefault(name, at)
             pattern = next((part.pattern for part in elements[0] if part.pattern), "") if len(elements) == 1 else ""
             hidden = unknown(name, at)._replace(pattern=pattern)
-            self.any_turns(body, lambda: self.state.assign(name, Variable((hidden,))))
+            self.any_turns(body, lambda: self.state.assign(name, Variable((hidden,))), none=are_arguments(elements))
             return UNKNOWN
         with self.loop() as frame:
             for parts in elements:

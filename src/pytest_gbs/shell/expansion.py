@@ -16,7 +16,7 @@ from pytest_gbs.shell.limits import LONGEST_VALUE
 from pytest_gbs.shell.reading import Words
 from pytest_gbs.shell.state import Variable, emptiness, lowered, made_of, text_of, unknown
 from pytest_gbs.shell.text import Parts, ShellText, parse
-from pytest_gbs.shell.truth import UNKNOWN, YES, Truth
+from pytest_gbs.shell.truth import UNKNOWN, YES, Truth, counts_arguments
 from pytest_gbs.shell.values import Expanded, one
 from pytest_gbs.shell.word_reading import WordReading, is_arithmetic, touching
 from pytest_gbs.shell.wrappers import words_of
@@ -117,11 +117,13 @@ class Expansion(WordReading):
         parts = self.region(node, start, stop, quoted=True)
         if not any(part.text is None or not part.text.isspace() for part in parts):
             return YES
-        value, defaults, _ = self.calculate(parts)
+        none = [counts_arguments((part,)) for part in parts]
+        given = zip(parts, none, strict=True)
+        value, defaults, _ = self.calculate(tuple(part._replace(text="0") if counts else part for part, counts in given))
         if value is None:
             self.forget_in(self.text.string[start:stop], self.text.location(start, stop), every=True)
             return UNKNOWN
-        return Truth(value != 0, bool(defaults))
+        return Truth(value != 0, bool(defaults) or any(none))
 
     # Parameters
 

@@ -8,7 +8,7 @@ from typing import Final
 from pytest_gbs.model.command import Folder, Word
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.shell import values
+from pytest_gbs.shell import truth, values
 from pytest_gbs.shell.fields import BLANKS, Fields
 from pytest_gbs.shell.launching import Launching
 from pytest_gbs.shell.limits import DEEPEST_CALL, MOST_CHARACTERS, MOST_PUSHED
@@ -175,11 +175,15 @@ class OwnCommands(Launching):
         return YES
 
     def do_fill(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `mapfile` and `getopts`: the names among the words become unknown."""
+        """Read `mapfile` and `getopts`: the names among the words become unknown; of no arguments `getopts` finds no option."""
         for word in words[1:]:
             if word.text and word.text.isidentifier():
                 self.state.forget(word.text, word.at)
-        return self.forget_words(("OPTARG", "OPTIND") if words[0].text == "getopts" else (), words[0].at)
+        if words[0].text != "getopts":
+            return UNKNOWN
+        none = truth.are_arguments(self.look_up("@", words[0].at).elements)
+        self.forget_words(("OPTARG", "OPTIND"), words[0].at)
+        return Truth(False, default=True) if none else UNKNOWN
 
     def do_printf(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         """Read `printf -v NAME`."""

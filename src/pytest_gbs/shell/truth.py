@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from pytest_gbs.model.record import NamedTuple
@@ -39,6 +39,8 @@ COMPARISONS: Final[dict[str, Callable[[int, int], bool]]] = {
     "-gt": lambda a, b: a > b,
     "-ge": lambda a, b: a >= b,
 }
+# `[[ $# > 0 ]]` compares texts, which comes to the same where one of them is 0.
+AS_NUMBERS: Final = {">": "-gt", "<": "-lt"}
 
 
 def both(left: Truth, right: Truth) -> Truth:
@@ -70,9 +72,19 @@ def same_text(left: Parts, sign: str, right: Parts, *, quoted: bool) -> Truth:
         return UNKNOWN
     text, pattern = text_of(left), text_of(right)
     if text is None or pattern is None:
-        return _by_emptiness(left, sign, pattern)
+        return Truth(sign == "!=", default=True) if _is_no_option(left, pattern) else _by_emptiness(left, sign, pattern)
     same = text == pattern if quoted else matches(pattern, text)
     return Truth(None if same is None else same == (sign != "!="), any(part.default for part in (*left, *right)))
+
+
+def starts_with_dash(left: Parts, expression: Parts) -> Truth:
+    """`[[ left =~ ^-... ]]`: an argument that nobody gives is no option."""
+    return Truth(False, default=True) if _is_no_option(left, (text_of(expression) or "").removeprefix("^")) else UNKNOWN
+
+
+def _is_no_option(left: Parts, pattern: str | None) -> bool:
+    """Whether `pattern` is one of options (`--*`), and `left` an argument of the script that is not there unless a user gives it."""
+    return pattern is not None and pattern.startswith("-") and len(left) == 1 and left[0].text is None and left[0].default
 
 
 def _by_emptiness(left: Parts, sign: str, pattern: str | None) -> Truth:
@@ -82,6 +94,12 @@ def _by_emptiness(left: Parts, sign: str, pattern: str | None) -> Truth:
     if pattern is None or not holes or pattern != known or not all(part.default for part in holes):
         return UNKNOWN
     return Truth(sign != "!=", default=True)
+
+
+def are_arguments(elements: Sequence[Parts]) -> bool:
+    """Whether this is `"$@"` of a script of whose arguments nothing is known: none, unless a user gives some."""
+    parts = elements[0] if len(elements) == 1 else ()
+    return len(parts) == 1 and parts[0].text is None and parts[0].name in ("@", "*") and parts[0].default
 
 
 def counts_arguments(parts: Parts) -> bool:
