@@ -37,6 +37,8 @@ def test_what_swift_does_not_train_is_no_recipe(text: str) -> None:
     ("text", "expected"),
     [
         pytest.param(RUN, "ms-swift", id="SFT"),
+        # KeNiu042/CReFT-CAD, GRPO/judge.sh
+        pytest.param(GRPO.replace("model: my/model", "ckpt_dir: out/checkpoint-155"), "ms-swift (GRPO)", id="of a checkpoint"),
         pytest.param(RUN + "rlhf_type: kto\n", "ms-swift", id="KTO"),
         pytest.param(RUN + "rlhf_type: dpo\n", "ms-swift (preferences)", id="DPO"),
         pytest.param(GRPO, "ms-swift (GRPO)", id="GRPO"),
