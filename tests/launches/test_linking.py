@@ -254,9 +254,11 @@ def test_files_that_are_no_recipe_keep_nothing_open(more: str, tmp_path: Path) -
     assert batches(checked(tmp_path, {"run.sh": command, "train.py": program})) == [16]  # 2 x 1 x 8
 
 
-def test_a_program_that_splits_the_model_itself_has_its_own_arithmetic(tmp_path: Path) -> None:
+# --seq_parallel_size is VILA's (NVlabs/VILA, longvila/train/5_long_sft_1024frames.sh at b760c34).
+@pytest.mark.parametrize("split", ["--tensor_parallel_size 4", "--seq_parallel_size 28", "--seq_parallel_size $RANKS", "--sp_size 2"])
+def test_a_program_that_splits_the_model_itself_has_its_own_arithmetic(split: str, tmp_path: Path) -> None:
     flags = " ".join(f"--{line.replace(': ', ' ')}" for line in KEYS.splitlines())
-    command = f"torchrun --nproc_per_node 8 train.py {flags} --per_device_train_batch_size 2 --tensor_parallel_size 4\n"
+    command = f"torchrun --nproc_per_node 8 train.py {flags} --per_device_train_batch_size 2 {split}\n"
     assert batches(checked(tmp_path, {"run.sh": command, "train.py": "from trl import SFTTrainer\n"})) == []
 
 

@@ -32,7 +32,10 @@ _FACTORS: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_
 # Worlds that divide each batch that people write, which a program is asked about if its own is unknown.
 _WORLDS: Final = (1, 2, 4)
 # Parts of keys by which programs split a model among processes.
-_SPLITS: Final = ("tensor", "pipeline", "context_parallel", "sequence_parallel", "tp_size", "pp_size", "cp_size", "sp_size", "ulysses")
+_SPLITS: Final = (
+    *("tensor", "pipeline", "context_parallel", "sequence_parallel", "seq_parallel"),
+    *("tp_size", "pp_size", "cp_size", "sp_size", "sp_degree", "ulysses", "ring_attn"),
+)
 
 
 class CommandLineAlone:
@@ -223,7 +226,7 @@ def _splits_otherwise(framework: Framework, given: list[CommandSetting]) -> bool
     if not framework.companions:
         return False
     known = {row.key for row in framework.rows}
-    keys = (dotted(setting.path) for setting in given if setting.path not in known and setting.text not in ("1", "false", None))
+    keys = (dotted(setting.path) for setting in given if setting.path not in known and setting.text not in ("1", "false"))
     return any("parallel" in key or key.endswith(_SPLITS) for key in keys if any(part in key for part in _SPLITS))
 
 
