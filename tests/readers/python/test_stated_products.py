@@ -172,3 +172,50 @@ def test_processes_that_cannot_share_are_found(tmp_path: Path) -> None:
     assert codes(checked(tmp_path, {"train.py": SHARED, "run.sh": launches.format(8)})) == []
     assert codes(checked(tmp_path, {"train.py": SHARED, "run.sh": launches.format(3)})) == ["GBS202"]
     assert codes(checked(tmp_path, {"train.py": SHARED.replace("assert total % rows == 0", "")})) == []
+
+
+# 2 x 8 x processes: batches of buckets, by a sampler that is not here, of one of two loaders (aigc-apps/EasyAnimate, scripts/train_lora.py, c2a70d1).
+BUCKETS = """\
+import argparse
+import torch
+from accelerate import Accelerator
+from buckets import BucketSampler, MixedSampler
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--train_batch_size", default=2, type=int)
+parser.add_argument("--gradient_accumulation_steps", default=8, type=int)
+args = parser.parse_args()
+accelerator = Accelerator(gradient_accumulation_steps=args.gradient_accumulation_steps)
+if args.buckets:
+    sampler = BucketSampler(data, batch_size=args.train_batch_size)
+    loader = torch.utils.data.DataLoader(data, batch_sampler=sampler, collate_fn=collate)
+else:
+    sampler = MixedSampler(data, args.train_batch_size)
+    loader = torch.utils.data.DataLoader(data, batch_sampler=sampler)
+model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+total_batch_size = args.train_batch_size * accelerator.num_processes * args.gradient_accumulation_steps
+for batch in loader:
+    with accelerator.accumulate(model):
+        accelerator.backward(model(batch))
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(("args.train_batch_size)", "8)"), id="samplers with another batch"),
+        pytest.param(("accelerator.prepare(model, optimizer, loader)", "model, optimizer, loader"), id="loaders that are not prepared"),
+        pytest.param(("accelerator.accumulate(model)", "nothing"), id="an accumulation of its own"),
+        pytest.param(("Accelerator(", "Accelerator(split_batches=True, "), id="a batch of all processes"),
+        pytest.param(("\nfor batch", "\ntotal_batch_size = total_batch_size // args.sp_size\nfor batch"), id="a total that changes"),
+        pytest.param(("batch_sampler=sampler", "sampler=sampler"), id="samplers that make no batches"),
+    ],
+)
+def test_a_product_of_accelerate_says_nothing(change: tuple[str, str]) -> None:
+    assert change[0] in BUCKETS
+    assert loop(BUCKETS.replace(*change)) is None
+
+
+def test_the_factors_are_the_batch_of_samplers() -> None:
+    assert numbers(BUCKETS, "DataLoader.batch_size", "Accelerator.gradient_accumulation_steps", STEPS) == ["2", "8", None]

@@ -75,9 +75,11 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     call, scope, kind = together[0]
     place = evaluator.program.span(call)
     own = evaluator.keywords(call, scope) if kind == "Accelerator" else None
-    entries = _followed(Reading(scopes, evaluator), call, scope, own)
-    if entries is None and own is None:
+    reading = Reading(scopes, evaluator)
+    entries = _followed(reading, call, scope, own)
+    if entries is None and (own is None or (reading.leaves_steps() and _is_usual(reading, call, scope, own))):
         entries = stated_product(scopes, evaluator)
+        entries = {"DataLoader": entries["DataLoader"]} if entries is not None and own is not None else entries
     if entries is not None:
         yield call, Table({kind: (evaluator.program.span(call.func), own or Table({}, *place)), **entries}, *place)
 
@@ -115,6 +117,12 @@ class Reading:
 
     def __init__(self, scopes: Scopes, evaluator: Evaluator) -> None:
         self.scopes, self.evaluator = scopes, evaluator
+
+    def leaves_steps(self) -> bool:
+        """Whether the program leaves it to accelerate what each process gets, and when the optimizer takes a step."""
+        return all(
+            any(isinstance(call.func, ast.Attribute) for call, _ in self.scopes.called.get(each, ())) for each in ("prepare", "accumulate")
+        )
 
     def loops(self) -> Iterator[_Loop]:
         """Yield the innermost loop around each backward pass; a pass outside of all loops has none that is known."""

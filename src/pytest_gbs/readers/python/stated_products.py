@@ -91,11 +91,17 @@ def _products(scope: Scope) -> Iterator[_Product]:
     """Yield the products in `scope` that are a global batch by their name, and what divides one into an accumulation."""
     for name, bindings in scope.names.items():
         values = [each.value for each in bindings if each.value is not None]
+        if len(values) > 1 and any(name in _read_in(each) for each in values):
+            continue  # it becomes another number later
         of_tokens = _tokens().fullmatch(name) is not None
         if of_tokens or ("batch" in name and _global().fullmatch(name)):
             yield from (found for each in values if (found := _product(each, scope, of_tokens)) is not None)
         elif _accumulates(name):
             yield from (found for each in values if (found := _quotient(name, each, scope)) is not None)
+
+
+def _read_in(node: ast.expr) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _product(node: ast.expr, scope: Scope, of_tokens: bool) -> _Product | None:
@@ -207,6 +213,11 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _given(scopes: Scopes) -> Iterator[ast.expr]:
-    """Yield what each data loader of the program gets as its batch."""
+    """Yield what each data loader of the program gets as its batch, and what each sampler that may make the batches of one gets."""
+    sampled = False
     for call, _ in scopes.called.get("DataLoader", ()):
         yield from (each.value for each in call.keywords if each.arg == "batch_size")
+        sampled = sampled or any(each.arg == "batch_sampler" for each in call.keywords)
+    for name, calls in scopes.called.items() if sampled else ():
+        for call, _ in calls if name.endswith("Sampler") else ():
+            yield from (*call.args, *(each.value for each in call.keywords))
