@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import checked, codes
+from tests.launches.building import checked, codes, launched
 
 PROGRAM = """\
 from trl import GRPOConfig, GRPOTrainer, TrlParser
@@ -95,3 +95,76 @@ def test_a_trainer_that_validates_in_the_place_of_verls_checks_what_it_likes(met
     files["mine/conf/ppo.yaml"] = VERL.replace("train_batch_size: 64", "train_batch_size: 256")
     report = checked(tmp_path, {**files, "run.sh": f"python -m mine.main {words}\n"})
     assert codes(report) == expected
+
+
+# Liuziyu77/Visual-RFT at 9486633, src/virft/src/open_r1/grpo.py and its trainers: R1-V's, copied from TRL 0.14.
+COPIES = """\
+from transformers import Trainer
+from trl import GRPOTrainer
+
+
+class OwnTrainer(Trainer):
+    def compute_loss(self, model, inputs): ...
+
+
+class OwnVLLMTrainer(Trainer):
+    def _get_train_sampler(self): ...
+
+    def compute_loss(self, model, inputs): ...
+
+
+class ThinTrainer(Trainer):
+    def log(self): ...
+
+
+class FurtherTrainer(GRPOTrainer):
+    def compute_loss(self, model, inputs): ...
+
+
+class LatestTrainer(OwnTrainer):
+    def log(self): ...
+"""
+ONE_OF_TWO = "OwnTrainer if not args.use_vllm else OwnVLLMTrainer"
+
+
+@pytest.mark.parametrize(
+    ("used", "flags", "pinned", "expected"),
+    [
+        pytest.param("GRPOTrainer", "", "", 16, id="TRL's"),
+        pytest.param("FurtherTrainer", "", "", 16, id="made from TRL's"),
+        pytest.param("OwnVLLMTrainer", "", "", 16, id="samples that repeat each prompt"),
+        pytest.param("ThinTrainer", "", "", 16, id="no loss of its own"),
+        pytest.param("OwnTrainer if args.own else GRPOTrainer", "", "", 16, id="it may be TRL's"),
+        pytest.param(ONE_OF_TWO, "--use_vllm true", "", 16, id="the one with vLLM"),
+        pytest.param(ONE_OF_TWO, "--use_vllm", "", 16, id="the one with vLLM, by a switch"),
+        pytest.param("OwnTrainer", "", "", 128, id="a copy"),
+        pytest.param("OwnTrainer", "", "trl==0.14.0\n", 128, id="a copy beside the version that it is of"),
+        pytest.param("OwnTrainer", "", "trl==0.16.0\n", 128, id="a copy beside a later version"),
+        pytest.param("LatestTrainer", "", "", 128, id="made from a copy"),
+        pytest.param(ONE_OF_TWO, "--use_vllm false", "", 128, id="the one without vLLM"),
+        pytest.param(ONE_OF_TWO, "", "", 128, id="the one that is usual"),
+    ],
+)  # 1 x 2 x 8, and 8 of each prompt where the micro batch counts these
+def test_a_copy_of_trls_older_trainer_takes_prompts(used: str, flags: str, pinned: str, expected: int, tmp_path: Path) -> None:
+    imported = "from own.trainers import FurtherTrainer, LatestTrainer, OwnTrainer, OwnVLLMTrainer, ThinTrainer"
+    launch = "torchrun --nproc_per_node 8 grpo.py --num_generations 8 --per_device_train_batch_size 1 --gradient_accumulation_steps 2"
+    files = {
+        "grpo.py": PROGRAM.format(imported=imported, used=used),
+        "own/__init__.py": "",
+        "own/trainers.py": COPIES,
+        "requirements.txt": pinned,
+        "run.sh": f"{launch} {flags}\n",
+    }
+    (run,) = launched(checked(tmp_path, files))
+    assert run.geometry.global_batch_size == expected
+    assert run.geometry.value("prompts_per_step") == expected // 8
+
+
+def test_what_such_a_copy_is_not_told_is_not_known(tmp_path: Path) -> None:
+    files = {
+        "grpo.py": PROGRAM.format(imported="from own import OwnTrainer", used="OwnTrainer"),
+        "own.py": COPIES,
+        "run.sh": "torchrun --nproc_per_node 8 grpo.py --num_generations 8 --per_device_train_batch_size 1\n",
+    }
+    (run,) = launched(checked(tmp_path, files))
+    assert run.geometry.global_batch_size is None  # the version of TRL says how many micro batches

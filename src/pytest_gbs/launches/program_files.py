@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.launches.find import FoundLaunch
-from pytest_gbs.launches.own_trainers import has_own_trainer
+from pytest_gbs.launches.own_trainers import has_own_trainer, takes_prompts
 from pytest_gbs.launches.python_file import PythonFile, imported_paths, parsed_into, read_arguments, read_imports
+from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import SCORING_COMMANDS, Program, only_scores
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.surroundings import Read
 
 # `main.py mode=test_large`, what a Hydra program is told to do.
@@ -137,6 +139,15 @@ def trains_itself(found: FoundLaunch, framework: Framework, read: Read) -> bool:
         return False
     source = program_source(found, read)
     return source is not None and has_own_trainer(source, framework, read)
+
+
+def own_groups(found: FoundLaunch, document: Document, framework: Framework, read: Read) -> Program | None:
+    """Under which name a table has the trainer of a program that makes groups of completions otherwise than the framework's; else None."""
+    source = program_source(found, read) if any(row.name == Name.NUM_GENERATIONS for row in framework.rows) else None
+    vllm = document.keyed.get(("use_vllm",))
+    by_vllm = vllm is not None and isinstance(vllm[1], Scalar) and vllm[1].text.lower() == "true"
+    own = source is not None and takes_prompts(source, framework, read, by_vllm=by_vllm)
+    return Program("own_trainer/groups_of_prompts", alone=True) if own else None
 
 
 def names_trainer(framework: Framework) -> bool:

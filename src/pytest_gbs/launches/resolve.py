@@ -13,7 +13,15 @@ from pytest_gbs.launches.command_line_alone import CommandLineAlone
 from pytest_gbs.launches.engine_file import OPTION, runs_named_file
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.hydra_program import resolve_hydra
-from pytest_gbs.launches.program_files import program_name, program_source, programs_of, scores_only, starts_engine, trains_itself
+from pytest_gbs.launches.program_files import (
+    own_groups,
+    program_name,
+    program_source,
+    programs_of,
+    scores_only,
+    starts_engine,
+    trains_itself,
+)
 from pytest_gbs.launches.programs._words import opaque_word
 from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
 from pytest_gbs.launches.visible_gpus import with_fed_gpus
@@ -44,6 +52,10 @@ class LaunchResolver:
         resolved = self._resolved(found)
         if resolved is not None and trains_itself(found, resolved.framework, self._tree.listed):
             resolved = resolved._replace(framework=of_every_trainer(resolved.framework))
+        own = own_groups(found, resolved.document, resolved.framework, self._tree.listed) if resolved is not None else None
+        table = self._recognise(resolved.document, own) if resolved is not None and own is not None else None
+        if resolved is not None and table is not None:
+            resolved = resolved._replace(framework=table)
         if resolved is not None and opaque_word(found.start.program[1:]) is not None:
             resolved = resolved._replace(framework=of_a_part(resolved.framework))
         if resolved is None or found.start.visible is None or resolved.total is not None:
