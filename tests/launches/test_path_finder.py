@@ -122,3 +122,29 @@ def test_places_are_listed_whether_they_exist_or_not(tmp_path: Path) -> None:
 def test_a_program_is_found_where_the_author_has_the_tree(tmp_path: Path, text: str, expected: str | None) -> None:
     word, command, script = last_word("run.sh", text)
     assert finder(tmp_path, {"examples/a/train.py": "", "a/train.py": ""}).program((word,), command, script, further_down=False) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("torchrun src/own/grpo.py", "one/src/own/grpo.py"),  # Liuziyu77/Visual-RFT: src/scripts/*.sh start src/virft/src/open_r1/grpo.py
+        ("torchrun ./src/own/grpo.py", "one/src/own/grpo.py"),
+        ("torchrun /data/one/src/own/grpo.py", "one/src/own/grpo.py"),
+        ("torchrun /src/own/grpo.py", "one/src/own/grpo.py"),
+        ("torchrun src/own/sft.py", None),  # two of them
+        ("torchrun own/grpo.py", None),  # one folder may agree by chance
+        ("torchrun lib/src/own/grpo.py", None),
+        ("torchrun ../src/own/grpo.py", None),
+    ],
+)
+def test_a_program_is_the_only_one_that_ends_so(tmp_path: Path, text: str, expected: str | None) -> None:
+    word, command, script = last_word("scripts/run.sh", text)
+    files = dict.fromkeys(("one/src/own/grpo.py", "one/src/own/sft.py", "two/src/own/sft.py"), "")
+    assert finder(tmp_path, files).program((word,), command, script, further_down=False) == expected
+
+
+@pytest.mark.parametrize(("script", "expected"), [("two/scripts/run.sh", "two/lib/src/own/sft.py"), ("three/run.sh", None)])
+def test_of_several_programs_it_is_the_one_near_the_script(tmp_path: Path, script: str, expected: str | None) -> None:
+    word, command, read = last_word(script, "torchrun src/own/sft.py")
+    files = dict.fromkeys(("one/lib/src/own/sft.py", "two/lib/src/own/sft.py"), "")
+    assert finder(tmp_path, files).program((word,), command, read, further_down=False) == expected

@@ -69,18 +69,27 @@ class PathFinder:
             return self._module(program[1].text.replace(".", "/"), command, script)
         name = program[0].text or ""
         if not name.endswith(".py"):
-            return None if name else self._elsewhere(program[0].parts[-1].text or "")
+            return None if name else self._elsewhere(program[0].parts[-1].text or "", script.path)
         folder = script.path.rpartition("/")[0]
         found = self.find(program[0], command, script) or (self.only_one(name, f"{folder}/" if folder else "") if further_down else None)
-        return found or self._elsewhere(name)
+        return found or self._elsewhere(name, script.path)
 
-    def _elsewhere(self, path: str) -> str | None:
-        """The program that a path names where the author has the tree (`/home/me/acme/examples/a/train.py`): its last three steps agree."""
-        if not path.startswith(("/", "~")) or not path.endswith(".py"):
+    def _elsewhere(self, path: str, script: str) -> str | None:
+        """The program that a path names where the author has the tree (`/home/me/acme/examples/a/train.py`): its last three steps agree.
+
+        Or it is the only one that ends so, of the folder nearest to the script that has any: the author starts it from a folder that no
+        script names.
+        """
+        if not path.endswith(".py"):
             return None
-        steps = path.split("/")[1:]
-        endings = ("/".join(steps[index:]) for index in range(len(steps) - 2))
-        return next((ending for ending in endings if ending in self.known), None)
+        away = path.startswith(("/", "~"))
+        steps = path.split("/")[1:] if away else path.removeprefix("./").split("/")
+        endings = ["/".join(steps[index:]) for index in range(len(steps) - 2)][: None if away else 1]
+        at_root = next((ending for ending in endings if ending in self.known), None) if away else None
+        if at_root is not None:
+            return at_root
+        folders = [f"{folder}/" for folder in upwards(script.rpartition("/")[0]) if folder]
+        return next((found for ending in endings for folder in (*folders, "") if (found := self.only_one(ending, folder))), None)
 
     def only_one(self, ending: str, start: str = "") -> str | None:
         """The one file of the tree whose path ends with `/ending` and starts with `start`; None if there is none, or several."""

@@ -174,7 +174,8 @@ def test_processes_that_cannot_share_are_found(tmp_path: Path) -> None:
     assert codes(checked(tmp_path, {"train.py": SHARED.replace("assert total % rows == 0", "")})) == []
 
 
-# 2 x 8 x processes: batches of buckets, by a sampler that is not here, of one of two loaders (aigc-apps/EasyAnimate, scripts/train_lora.py, c2a70d1).
+# 2 x 8 x processes: batches of buckets, by samplers that are not here, of one of two loaders.
+# aigc-apps/EasyAnimate, scripts/train_lora.py at c2a70d1.
 BUCKETS = """\
 import argparse
 import torch
