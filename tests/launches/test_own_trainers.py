@@ -113,6 +113,12 @@ class OwnVLLMTrainer(Trainer):
     def compute_loss(self, model, inputs): ...
 
 
+class OwnVLLMTrainerModified(Trainer):
+    def _get_train_sampler(self): ...
+
+    def compute_loss(self, model, inputs): ...
+
+
 class ThinTrainer(Trainer):
     def log(self): ...
 
@@ -136,6 +142,7 @@ ONE_OF_TWO = "OwnTrainer if not args.use_vllm else OwnVLLMTrainer"
         pytest.param("ThinTrainer", "", "", 16, id="no loss of its own"),
         pytest.param("OwnTrainer if args.own else GRPOTrainer", "", "", 16, id="it may be TRL's"),
         pytest.param(ONE_OF_TWO, "--use_vllm true", "", 16, id="the one with vLLM"),
+        pytest.param(ONE_OF_TWO + "Modified", "--use_vllm true", "", 16, id="another one with vLLM"),
         pytest.param(ONE_OF_TWO, "--use_vllm", "", 16, id="the one with vLLM, by a switch"),
         pytest.param("OwnTrainer", "", "", 128, id="a copy"),
         pytest.param("OwnTrainer", "", "trl==0.14.0\n", 128, id="a copy beside the version that it is of"),
@@ -146,7 +153,7 @@ ONE_OF_TWO = "OwnTrainer if not args.use_vllm else OwnVLLMTrainer"
     ],
 )  # 1 x 2 x 8, and 8 of each prompt where the micro batch counts these
 def test_a_copy_of_trls_older_trainer_takes_prompts(used: str, flags: str, pinned: str, expected: int, tmp_path: Path) -> None:
-    imported = "from own.trainers import FurtherTrainer, LatestTrainer, OwnTrainer, OwnVLLMTrainer, ThinTrainer"
+    imported = "from own.trainers import FurtherTrainer, LatestTrainer, OwnTrainer, OwnVLLMTrainer, OwnVLLMTrainerModified, ThinTrainer"
     launch = "torchrun --nproc_per_node 8 grpo.py --num_generations 8 --per_device_train_batch_size 1 --gradient_accumulation_steps 2"
     files = {
         "grpo.py": PROGRAM.format(imported=imported, used=used),

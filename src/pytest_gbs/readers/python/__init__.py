@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_gbs.model.document import NOTEBOOK, Document
 from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.model.surroundings import Surroundings
@@ -104,10 +105,14 @@ def may_train_otherwise(source: Source, line: CommandLine) -> bool:
 
 @lru_cache(_KEPT)
 def read_trainers(source: Source) -> tuple[str, ...]:
-    """The names that a Python file looks up and that end in `Trainer`; those of modules (`trl.GRPOTrainer`) with dots."""
+    """The names of trainers that a Python file looks up; those of modules (`trl.GRPOTrainer`) with dots."""
     program = _program(source) if "Trainer" in source.text else None
     nodes = ast.walk(program.tree) if program is not None else ()
-    return tuple(dict.fromkeys(name for node in nodes if (name := _looked_up(node)).endswith("Trainer")))
+    return tuple(dict.fromkeys(name for node in nodes if _names_trainer().search(name := _looked_up(node))))
+
+
+# `GRPOTrainer`, `GRPOTrainer_MP`, `GRPOTrainerModified`; not what transformers calls after its own.
+_names_trainer = lazy_pattern(r"Trainer(?!Callback|Control|State|Memory|Utility|Args|Config)\w*$")
 
 
 def _looked_up(node: ast.AST) -> str:
