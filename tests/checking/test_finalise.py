@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from pytest_gbs.checking import finalise
-from pytest_gbs.checking.finalise import Heard, Launched, Outcomes, Silence
+from pytest_gbs.checking.finalise import Launched, Outcomes, Reported, Silence
 from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.launch import Kind, Launch, Start
@@ -209,24 +209,24 @@ def test_a_parent_is_not_told_what_its_gpus_break() -> None:
 # Of a file.
 
 
-def _loud(outcomes: Outcomes) -> Heard:
-    return Heard(outcomes, 0)
+def _loud(outcomes: Outcomes) -> Reported:
+    return Reported(outcomes, 0)
 
 
 def test_without_settings_all_is_told() -> None:
     said = told(found("T1"), opened("T3"))
-    assert finalise.of_file(said, Silence(frozenset(), {}, _loud)) == Heard(said, 0)
+    assert finalise.of_file(said, Silence(frozenset(), {}, _loud)) == Reported(said, 0)
 
 
 def test_settings_switch_off_and_rate_before_comments_silence() -> None:
     said = told(found("T1"), opened("T1"), found("T5"), opened("T5"))
     asked: list[Outcomes] = []
 
-    def suppress(outcomes: Outcomes) -> Heard:
+    def suppress(outcomes: Outcomes) -> Reported:
         asked.append(outcomes)
-        return Heard({}, 2)
+        return Reported({}, 2)
 
-    assert finalise.of_file(said, Silence(frozenset({"T1", "T9"}), {"T5": Severity.INFO}, suppress)) == Heard({}, 3)
+    assert finalise.of_file(said, Silence(frozenset({"T1", "T9"}), {"T5": Severity.INFO}, suppress)) == Reported({}, 3)
     assert asked == [told(found("T5", severity=Severity.INFO), opened("T5"))]
 
 

@@ -123,11 +123,11 @@ def test_what_was_left_out_of_date_is_seen_when_it_matters(tmp_path: Path, seed:
 def _noting_scripts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A list to which each script is added that is read from now on."""
     was_read: list[str] = []
-    told = Scripts.told
+    read_script = Scripts.read_script
 
     def noting(scripts: Scripts, path: str) -> ReadScript:
         was_read.append(path)
-        return told(scripts, path)
+        return read_script(scripts, path)
 
     monkeypatch.setattr(Scripts, "told", noting)
     return was_read

@@ -65,7 +65,7 @@ def test_a_script_at_a_limit_is_read_to_its_end() -> None:
     assert script("foo\n" + f"# {'x' * 997}\n" * 999 + "bar").stopped is None
     assert script("foo\n" + "\n" * 49_990 + "bar").stopped is None
     assert script("{ " * 19 + "foo" + "; }" * 19).stopped is None
-    assert script("for i in {1..64}; do foo $i; done").unturned == ()
+    assert script("for i in {1..64}; do foo $i; done").not_converted == ()
     assert script("prose about torchrun\n" * 60_000, "README.md").stopped is None  # 1,260,000 characters, none of them a shell's
 
 
@@ -106,9 +106,9 @@ def test_a_script_that_is_not_read_to_its_end_says_why_and_where(text: str, reas
 
 
 def test_loops_of_many_turns_are_told() -> None:
-    assert [name for name, _ in script(f"for x in {'a ' * 65}; do foo $x; done").unturned] == ["x"]
-    assert [name for name, _ in script("for ((i = 0; i < 65; i++)); do foo $i; done").unturned] == ["i"]
-    assert script("for x in $(ls); do foo $x; done\nwhile true; do foo; done").unturned == ()
+    assert [name for name, _ in script(f"for x in {'a ' * 65}; do foo $x; done").not_converted] == ["x"]
+    assert [name for name, _ in script("for ((i = 0; i < 65; i++)); do foo $i; done").not_converted] == ["i"]
+    assert script("for x in $(ls); do foo $x; done\nwhile true; do foo; done").not_converted == ()
 
 
 def test_files_that_can_not_be_sourced_are_told() -> None:

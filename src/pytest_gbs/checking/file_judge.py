@@ -31,7 +31,7 @@ from pytest_gbs.readers.refusal import unreadable
 if TYPE_CHECKING:
     from pytest_gbs.checking.launch_index import LaunchIndex
     from pytest_gbs.composition.composed import ComposeProblem
-    from pytest_gbs.history.lock import Holdings
+    from pytest_gbs.history.lock import LockedBatches
     from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 
 
@@ -65,10 +65,10 @@ class FileJudge:
     """
 
     def __init__(
-        self, repository: Repository, evidence: Evidence, reporting: Reporting, holdings: tuple[Holdings, ...], keep_runs: bool
+        self, repository: Repository, evidence: Evidence, reporting: Reporting, locked_batches: tuple[LockedBatches, ...], keep_runs: bool
     ) -> None:
         self._repository, self._evidence, self._reporting = repository, evidence, reporting
-        self._holdings, self._keep_runs, self._rules = holdings, keep_runs, reporting.rules
+        self._locked_batches, self._keep_runs, self._rules = locked_batches, keep_runs, reporting.rules
         self._companions = Companions(self._repository.tree)
         self.shared: dict[str, list[Policy]] = {}
         self.launches: LaunchIndex | None = None
@@ -255,7 +255,7 @@ class FileJudge:
     def _with_locks(self, runs: Iterable[Run], document: int) -> tuple[Run, ...]:
         """The runs of one document, each with what it is held to."""
         found = tuple(runs)
-        for each in self._holdings:
+        for each in self._locked_batches:
             found = each.attach(found, document)
         return found
 
@@ -268,7 +268,7 @@ class FileJudge:
 
     def _shown(self, document: Document, own: Run) -> tuple[ResolvedLaunch, ...]:
         """The launches of a recipe that its own comments show, where they are held to something or asked for."""
-        wanted = self._keep_runs or own.claims or own.policies or self._holdings
+        wanted = self._keep_runs or own.claims or own.policies or self._locked_batches
         if not wanted or document.number > 1 or not _shows_command(document):
             return ()
         if self.launches is None:

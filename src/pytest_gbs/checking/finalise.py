@@ -45,10 +45,10 @@ class Silence(NamedTuple):
 
     ignored: frozenset[str]
     severity: Mapping[str, str]
-    suppress: Callable[[Outcomes], Heard]
+    suppress: Callable[[Outcomes], Reported]
 
 
-class Heard(NamedTuple):
+class Reported(NamedTuple):
     """What is reported all the same, and how much is not."""
 
     outcomes: Outcomes
@@ -68,12 +68,12 @@ def of_recipe(outcomes: Outcomes, launched: Iterable[Launched], rules: Rulebook)
     return without_what_launches_decide(outcomes, launched, rules)
 
 
-def of_file(outcomes: Outcomes, silence: Silence) -> Heard:
+def of_file(outcomes: Outcomes, silence: Silence) -> Reported:
     """What is reported of a document, as its team has asked for it."""
     outcomes, ignored = without_ignored(outcomes, silence.ignored)
     outcomes = with_severities(outcomes, silence.severity)
     outcomes, suppressed = silence.suppress(outcomes)
-    return Heard(outcomes, ignored + suppressed)
+    return Reported(outcomes, ignored + suppressed)
 
 
 # Of one run.
@@ -230,7 +230,7 @@ def without_empty(outcomes: Outcomes) -> Outcomes:
 
 
 def as_notes(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
-    """The outcomes of a file that is set aside: what is found there fails nothing, but for what users asked for themselves."""
+    """The outcomes of a secondary file: findings there fail nothing, except those of policies and locks that users set themselves."""
     notes = {c for c in outcomes if rules.by_code[c].needs not in AGREED}
     return {
         c: [o._replace(severity=Severity.INFO) if isinstance(o, Finding) and c in notes else o for o in each]
@@ -238,11 +238,11 @@ def as_notes(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
     }
 
 
-def noted_once(files: Iterable[FileReport], set_aside: Container[str]) -> Iterator[FileReport]:
-    """Yield `files`, those that are set aside without what another one of them notes in the same words."""
+def noted_once(files: Iterable[FileReport], secondary_files: Container[str]) -> Iterator[FileReport]:
+    """Yield `files`; a secondary file leaves out findings that another secondary file has in the same words."""
     noted: set[tuple[str, str]] = set()
     for file in files:
-        if not file.findings or file.named or file.path not in set_aside:
+        if not file.findings or file.named or file.path not in secondary_files:
             yield file
             continue
         notes = {(each.code, each.message): each for each in reversed(file.findings) if each.severity == Severity.INFO}
@@ -251,12 +251,12 @@ def noted_once(files: Iterable[FileReport], set_aside: Container[str]) -> Iterat
         noted.update(notes)
 
 
-def without_ignored(outcomes: Outcomes, ignored: frozenset[str]) -> Heard:
+def without_ignored(outcomes: Outcomes, ignored: frozenset[str]) -> Reported:
     """The outcomes without those of rules that the settings switch off for the file."""
     if ignored.isdisjoint(outcomes):
-        return Heard(outcomes, 0)
+        return Reported(outcomes, 0)
     gone = sum(isinstance(outcome, Finding) for code in ignored & outcomes.keys() for outcome in outcomes[code])
-    return Heard({code: of_rule for code, of_rule in outcomes.items() if code not in ignored}, gone)
+    return Reported({code: of_rule for code, of_rule in outcomes.items() if code not in ignored}, gone)
 
 
 def with_severities(outcomes: Outcomes, severity: Mapping[str, str]) -> Outcomes:

@@ -175,18 +175,18 @@ def _is_about(path: str, files: frozenset[str] | None, memory: Memory) -> bool:
 
 def _recall_scripts(scripts: Scripts, repository: Repository, about: frozenset[str] | None) -> None:
     """Read those of `scripts` that are not as an earlier check had them; the others launch what they launched."""
-    told: dict[str, ReadScript] = {}
-    scripts.keep(told)  # what it holds may be out of date
+    read: dict[str, ReadScript] = {}
+    scripts.keep(read)  # what it holds may be out of date
     assert repository.memory is not None
     for path in scripts.paths:
         found = repository.recall(
             ("script", path),
-            partial(repository.guard.attempt, path, partial(scripts.told, path), None),
+            partial(repository.guard.attempt, path, partial(scripts.read_script, path), None),
             path in repository.jobs,
             partial(_is_about, path, about, repository.memory),
         )
-        told.update({path: found} if found is not None else {})
-    if not scripts.keep(told):
+        read.update({path: found} if found is not None else {})
+    if not scripts.keep(read):
         repository.memory.forget()
 
 
@@ -195,17 +195,17 @@ def _read_together(scripts: Scripts, jobs: int) -> None:
     from pytest_gbs.checking.worker_pool import WorkerPool
 
     def share(paths: Iterable[str]) -> dict[str, ReadScript]:
-        read = ((path, Guard().attempt(path, partial(scripts.told, path), None)) for path in paths)
-        return {path: told for path, told in read if told is not None}
+        found = ((path, Guard().attempt(path, partial(scripts.read_script, path), None)) for path in paths)
+        return {path: script for path, script in found if script is not None}
 
-    crew = WorkerPool(scripts.paths, share, min(jobs, len(scripts.paths) // WORTH_SHARING + 1))
+    pool = WorkerPool(scripts.paths, share, min(jobs, len(scripts.paths) // WORTH_SHARING + 1))
     try:
-        told = share(crew.taken())
-        for brought in crew.brought():
-            told.update(brought)
+        read = share(pool.taken())
+        for results in pool.results():
+            read.update(results)
     finally:
-        crew.close()
-    scripts.keep(told)
+        pool.close()
+    scripts.keep(read)
 
 
 __all__ = ["LaunchIndex", "index_launches"]

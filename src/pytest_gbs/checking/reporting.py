@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.checking import finalise
-from pytest_gbs.checking.finalise import Heard, Launched, Outcomes, Silence, merged, with_severity
+from pytest_gbs.checking.finalise import Launched, Outcomes, Reported, Silence, merged, with_severity
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.checking.runs import RecipeJudgement, judge_file
-from pytest_gbs.checking.set_aside import SetAside
+from pytest_gbs.checking.secondary_files import SecondaryFiles
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Kind, LauncherFile
 from pytest_gbs.model.location import Location, Source
@@ -88,12 +88,12 @@ class Reporting:
         self._inactive = (self._names.keys() - {rule.code for rule in active}) | late
         self._suppressions: dict[str, tuple[Suppression, ...]] = {}
         self._silences: set[str] = set()
-        self.set_aside = SetAside(repository.tree)
+        self.secondary_files = SecondaryFiles(repository.tree)
 
     def finish(self, pending: FileResult) -> FileReport:
         """The report of one document: severities mapped, suppressions applied, verdict drawn."""
         outcomes = pending.judgement.outcomes
-        if any(outcomes.values()) and not pending.named and pending.path in self.set_aside:
+        if any(outcomes.values()) and not pending.named and pending.path in self.secondary_files:
             outcomes = finalise.as_notes(outcomes, self.rules)
         outcomes, suppressed = finalise.of_file(outcomes, self._silence(pending))
         flat = [outcome for each in outcomes.values() for outcome in each]
@@ -178,15 +178,15 @@ class Reporting:
         """What keeps findings of a document quiet, or rates them otherwise."""
         return Silence(self._ignored(pending.path), self._severity, lambda outcomes: self._suppress(pending, outcomes))
 
-    def _suppress(self, pending: FileResult, outcomes: Outcomes) -> Heard:
+    def _suppress(self, pending: FileResult, outcomes: Outcomes) -> Reported:
         """The outcomes that remain after suppression comments, with what those have in them that is of no use."""
         if pending.suppressible is None:
-            return Heard(outcomes, 0)
+            return Reported(outcomes, 0)
         from pytest_gbs.checking.ignore import apply, read_suppressions
 
         suppressions = read_suppressions(pending.suppressible, self._names)
         if not suppressions:
-            return Heard(outcomes, 0)
+            return Reported(outcomes, 0)
         self._suppressions[pending.path] = (*self._suppressions.get(pending.path, ()), *suppressions)
         subjects = {id(o): _subject(o) for each in outcomes.values() for o in each if not isinstance(o, Verified)}
         kept, silenced, unused = apply(
@@ -195,7 +195,7 @@ class Reporting:
         stays = {id(finding) for finding in kept}
         remaining = {c: [o for o in each if id(o) not in subjects or id(subjects[id(o)]) in stays] for c, each in outcomes.items()}
         useless = finalise.with_severities(judge_file(unused, self.rules, Scope.SUPPRESSIONS).outcomes, self._severity)
-        return Heard(merged(remaining, useless), len(silenced))
+        return Reported(merged(remaining, useless), len(silenced))
 
     def _ignored(self, path: str) -> frozenset[str]:
         """The codes of the rules that the settings switch off for the file at `path`."""

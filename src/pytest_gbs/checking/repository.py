@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_gbs.checking.memory import Memory
     from pytest_gbs.composition.document_cache import DocumentCache
     from pytest_gbs.launches.find import Scripts
-    from pytest_gbs.model.surroundings import Surroundings
+    from pytest_gbs.model.program_context import ProgramContext
     from pytest_gbs.model.tree import Tree
     from pytest_gbs.settings.versions import Versions
 
@@ -252,14 +252,14 @@ class Repository:
         """Whether the text of a file has a key of some table, or calls a class of one."""
         if path.endswith(PROGRAMS):
             return self._may_call(source.text)
-        return path.rpartition("/")[2] not in _VOCABULARIES and self._hinted(_keys_of(source))
+        return path.rpartition("/")[2] not in _VOCABULARIES and self._may_have_key(_keys_of(source))
 
     def _recipes(self, found: tuple[Document | Unreadable, ...]) -> tuple[Document | Unreadable, ...]:
         """What some table reads of the calls in a program, counted from 1."""
         recipes = [each for each in found if isinstance(each, Unreadable) or self.recognise(each) is not None]
         return tuple(each if isinstance(each, Unreadable) else each._replace(number=number) for number, each in enumerate(recipes, 1))
 
-    def _hinted(self, text: str) -> bool:
+    def _may_have_key(self, text: str) -> bool:
         """Whether `text` holds a word that some table reads. What was found last is looked for first: recipes are alike."""
         for index, word in enumerate(self._hints):
             if word in text and _as_key(word).search(text):
@@ -354,12 +354,12 @@ class Repository:
 
     def _parse(self, source: Source) -> tuple[Document | Unreadable, ...]:
         """The documents of `source`, with what they take from other files of the tree."""
-        return read(self._noted(source), self._surroundings() if source.path.lower().endswith(PROGRAMS) else None)
+        return read(self._noted(source), self._program_context() if source.path.lower().endswith(PROGRAMS) else None)
 
-    def _surroundings(self) -> Surroundings:
-        from pytest_gbs.model.surroundings import Surroundings
+    def _program_context(self) -> ProgramContext:
+        from pytest_gbs.model.program_context import ProgramContext
 
-        return Surroundings(self.document_cache.listed, self._in_folder, self._given_by_hydra, describes)
+        return ProgramContext(self.document_cache.listed, self._in_folder, self._given_by_hydra, describes)
 
     def _given_by_hydra(self, folder: str, name: str) -> tuple[dict[Any, Any], dict[KeyPath, Location]] | None:
         from pytest_gbs.composition.hydra import compose, given_to_program

@@ -33,7 +33,7 @@ from pytest_gbs.rules import rules
 if TYPE_CHECKING:
     from pytest_gbs.checking.launch_index import LaunchIndex
     from pytest_gbs.checking.memory import Memory
-    from pytest_gbs.history.lock import Base, Holdings
+    from pytest_gbs.history.lock import Base, LockedBatches
     from pytest_gbs.model.tree import Tree
 
 _MANY: Final = 100_000  # objects made since the collector last ran; CPython has 700
@@ -111,7 +111,7 @@ class _Check:
         self.reporting = Reporting(repository, settings, keep_runs)
         self.evidence = Evidence(repository, settings, given)
         self.rules = self.reporting.rules
-        self.judge = FileJudge(repository, self.evidence, self.reporting, self._holdings(base), keep_runs)
+        self.judge = FileJudge(repository, self.evidence, self.reporting, self._locked_batches(base), keep_runs)
 
     @property
     def launches(self) -> LaunchIndex | None:
@@ -123,7 +123,7 @@ class _Check:
         chosen = self.repository.targets(targets)
         if found:
             chosen = {path: False for path in chosen if self.repository.looks_at(path)}
-        self.reporting.set_aside.targets = targets
+        self.reporting.secondary_files.targets = targets
         scripts = self.repository.script_targets(targets)
         self.judge.know(self._index(jobs, frozenset((*chosen, *scripts)) if found else None))
         self.judge.shared = self._shared_policies()
@@ -148,7 +148,7 @@ class _Check:
         launching = {file.path for file in files if file.role == Role.LAUNCHER}
         files = [file for file in files if file.role != Role.NEITHER or file.path not in launching]
         files.sort(key=lambda file: (file.path, file.document))
-        files = list(finalise.noted_once(self.reporting.compare(files, tuple(judged), internal), self.reporting.set_aside))
+        files = list(finalise.noted_once(self.reporting.compare(files, tuple(judged), internal), self.reporting.secondary_files))
         files = [finalise.in_cells(file, self._cell) if file.path.endswith(NOTEBOOK) else file for file in files]
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         notices = (self.repository.notice,) if self.repository.notice else ()
@@ -184,18 +184,18 @@ class _Check:
             done = {path: each for path, each in results.items() if not (each.launched or each.waiting or each.suppressible)}
             return _Share(done, self.judge.parents, self.judge.doubted, self.reporting.sources, tuple(self.guard.bugs))
 
-        crew = WorkerPool([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // WORTH_SHARING + 1))
+        pool = WorkerPool([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // WORTH_SHARING + 1))
         try:
             found = {path: self._results_of(path, named) for path, named in chosen.items() if path in launched}
-            found.update((path, self._results_of(path, chosen[path])) for path in crew.taken())
-            for results, parents, doubted, sources, bugs in crew.brought():
+            found.update((path, self._results_of(path, chosen[path])) for path in pool.taken())
+            for results, parents, doubted, sources, bugs in pool.results():
                 found.update(results)
                 self.guard.keep(bugs)
                 self.judge.parents |= parents
                 self.judge.doubted |= doubted
                 self.reporting.sources.update(sources)
         finally:
-            crew.close()
+            pool.close()
         return found
 
     def _results_of(self, path: str, named: bool) -> _Results:
@@ -233,14 +233,14 @@ class _Check:
         more = {path: False for path in self.launches.of_recipe if path not in chosen and named & self.launches.depends_on(path)}
         return dict(sorted({**chosen, **more}.items())) if more else chosen
 
-    def _holdings(self, base: Base | None) -> tuple[Holdings, ...]:
+    def _locked_batches(self, base: Base | None) -> tuple[LockedBatches, ...]:
         """What recipes are held to: `gbs.lock`, if there is one, and an earlier state, where one is given."""
         lock = self.repository.tree.read("gbs.lock")
         if base is None and isinstance(lock, Unreadable) and lock.reason == MISSING:
             return ()
-        from pytest_gbs.history.lock import holdings
+        from pytest_gbs.history.lock import locked_batches
 
-        return holdings(lock, base, what_if=bool(self.evidence.given))
+        return locked_batches(lock, base, what_if=bool(self.evidence.given))
 
     def _index(self, jobs: int, about: frozenset[str] | None) -> LaunchIndex | None:
         """The launches of the repository; None, at no cost, where it has no script; those not `about` these files may be out of date."""

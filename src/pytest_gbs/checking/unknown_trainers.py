@@ -78,7 +78,7 @@ def unknown_trainers(report: Report, tree: Tree) -> Iterator[UnknownTrainer]:
             yield found
 
 
-def tell_unknown_trainers(report: Report, tree: Tree) -> Report:
+def with_unknown_trainers(report: Report, tree: Tree) -> Report:
     """`report` with the batch size in the `problem` of each of these files."""
     words = {found.path: found.words for found in unknown_trainers(report, tree)}
     return (

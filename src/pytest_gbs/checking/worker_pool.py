@@ -37,7 +37,7 @@ class WorkerPool:
             start = block[0] * self._size
             yield from self._paths[start : start + self._size]
 
-    def brought(self) -> Iterator[Any]:
+    def results(self) -> Iterator[Any]:
         """Yield what the others made of theirs; nothing of one that came to an end before."""
         while self._others:
             pid, pipe = self._others.pop()

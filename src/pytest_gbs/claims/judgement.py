@@ -240,8 +240,8 @@ def _other_factors(declaration: Declaration, size: Quantity) -> dict[Location, i
         return {}
     for parts in (size.because, leaves(size)):
         if len(parts) == len(stated.factors):
-            lonely, left = without_partners(stated, (part.value for part in parts))
-            return {factor.at: parts[number].value for factor, number in zip(lonely, left, strict=True)}
+            unmatched, left = without_partners(stated, (part.value for part in parts))
+            return {factor.at: parts[number].value for factor, number in zip(unmatched, left, strict=True)}
     return {}
 
 
@@ -311,10 +311,10 @@ def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -
     if len(wanted) != len(stated.factors):
         return []
     sizes = list(wanted.values())
-    factors, lonely = without_partners(stated, (size.value for size in sizes))
-    if len(factors) != 1 or sizes[lonely[0]].name not in SETTINGS:
+    factors, unmatched = without_partners(stated, (size.value for size in sizes))
+    if len(factors) != 1 or sizes[unmatched[0]].name not in SETTINGS:
         return []
-    return [(factors[0], sizes[lonely[0]])]
+    return [(factors[0], sizes[unmatched[0]])]
 
 
 def _leaves_out_ones(run: Run, stated: StatedArithmetic, known: dict[str, Quantity]) -> bool:

@@ -48,12 +48,12 @@ def named(recipe: Run, launched: Iterable[Run]) -> Iterator[Named]:
         if each.weak and recipe.real(each.at).source == recipe.path:
             places.setdefault((each.name, each.value), []).append(each)
     for same in places.values():
-        bearing = [run for run in runs if any(_bears(run, each) for each in same)]
+        bearing = [run for run in runs if any(_keeps_name(run, each) for each in same)]
         judge = _batch if same[0].name == Name.GLOBAL_BATCH_SIZE else _hardware
         yield judge(Named(same[0], tuple(recipe.real(each.at) for each in same), None), recipe, bearing)
 
 
-def _bears(run: Run, declaration: Declaration) -> bool:
+def _keeps_name(run: Run, declaration: Declaration) -> bool:
     """Whether a launch still has the name: a command line may give its run another one, but leaves comments as they are."""
     if declaration.at.path is None or declaration.grammar == "bare":
         return True

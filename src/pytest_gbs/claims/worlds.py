@@ -143,8 +143,8 @@ def _left_over(declaration: Declaration, sizes: dict[str, Size]) -> Sizes:
     settings = [size for name in _SETTINGS if isinstance(size := sizes.get(name), Quantity)]
     if stated is None or stated.divisors or any(factor.name for factor in stated.factors) or len(settings) < len(_SETTINGS):
         return {}
-    rest, lonely = without_partners(stated, (size.value for size in settings))
-    if lonely or len(rest) != 1:
+    rest, unmatched = without_partners(stated, (size.value for size in settings))
+    if unmatched or len(rest) != 1:
         return {}
     return {Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, rest[0].value, Origin.COMMENT, at=rest[0].at)}
 

@@ -114,9 +114,9 @@ def _with_unknown_trainers(report: Report, request: CheckRequest, arguments: arg
     """`report` with what is said only where each file is listed: which ones train with a framework that gbs does not know."""
     if arguments.format != "text" or arguments.verbose <= arguments.quiet:
         return report
-    from pytest_gbs.checking.unknown_trainers import tell_unknown_trainers
+    from pytest_gbs.checking.unknown_trainers import with_unknown_trainers
 
-    return tell_unknown_trainers(report, request.tree)
+    return with_unknown_trainers(report, request.tree)
 
 
 def _statistics(wanted: Format) -> Callable[[Report, Options], str]:

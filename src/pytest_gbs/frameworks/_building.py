@@ -37,9 +37,9 @@ from pytest_gbs.model.quantity import FACTORS, PARALLEL, Name
 KINDS: Final = ("quoted", "text", "whole-float", "fraction", "boolean", "null", "zero", "negative", "collection")
 
 # What a framework does with odd values where its table says nothing: not known, and no mistake; with `strict` it stops.
-_LENIENT: Final = LENIENT._replace(null=Treatment.UNSET)
+_CONVERTING: Final = LENIENT._replace(null=Treatment.UNSET)
 _STRICT: Final = Reading(null=Treatment.UNSET)
-READINGS: Final = {"any": LENIENT, "usual": _LENIENT, "strict": Reading()}
+READINGS: Final = {"any": LENIENT, "usual": _CONVERTING, "strict": Reading()}
 
 
 class _Named:
@@ -49,7 +49,7 @@ class _Named:
         self.home = home
         self._conditions: Raw = raw.get("conditions", {})
         self._readings: Raw = raw.get("readings", {})
-        self.usual = self.reading(raw["reading"]) if "reading" in raw else _STRICT if raw.get("strict", False) else _LENIENT
+        self.usual = self.reading(raw["reading"]) if "reading" in raw else _STRICT if raw.get("strict", False) else _CONVERTING
 
     def condition(self, stated: Any) -> Condition:
         """A condition: one that is described here, or one by name, `not` in front of it turns it round."""

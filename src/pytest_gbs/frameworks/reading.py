@@ -26,7 +26,7 @@ _YAML_TAG: Final = "tag:yaml.org,2002:"
 # The longest number in quotes that is converted; no batch needs more digits.
 LONGEST: Final = 18
 
-WRONG: Final = frozenset((Treatment.STOPS, Treatment.STOPS_LATE, Treatment.NO_STEPS, Treatment.GOES_ON))
+WRONG: Final = frozenset((Treatment.STOPS, Treatment.STOPS_LATE, Treatment.NO_STEPS, Treatment.CONTINUES))
 
 
 class Misread(NamedTuple):

@@ -25,7 +25,7 @@ class Base(NamedTuple):
     said: str = ""
 
 
-class Holdings(NamedTuple):
+class LockedBatches(NamedTuple):
     """What runs are held to by one thing, the lock file or an earlier state: its entries by name."""
 
     of_lock: bool
@@ -42,7 +42,7 @@ class Holdings(NamedTuple):
     def _entries(self, runs: tuple[Run, ...], document: int) -> Iterator[tuple[int, LockedBatch]]:
         families: defaultdict[str, list[int]] = defaultdict(list)
         for index, run in enumerate(runs):
-            if is_held(run):
+            if is_locked_run(run):
                 families[key(run, document)].append(index)
         for name, indices in families.items():
             entries = list(_family(name, self.entries))
@@ -74,7 +74,7 @@ def _numbered(name: str, number: int) -> str:
     return name if number == 1 else f"{name} #{number}"
 
 
-def is_held(run: Run) -> bool:
+def is_locked_run(run: Run) -> bool:
     """Whether the batch of `run` is one that people mean: that of no test and of no template."""
     return run.launch is None or run.launch.kind not in JUDGES_NOTHING
 
@@ -101,13 +101,13 @@ def named(runs: Iterable[Run], document: int) -> Iterator[tuple[str, Run]]:
     """Yield the runs of a document that are held to their batch, each with the name of its entry."""
     seen: Counter[str] = Counter()
     for run in runs:
-        if is_held(run):
+        if is_locked_run(run):
             name = key(run, document)
             seen[name] += 1
             yield _numbered(name, seen[name]), run
 
 
-def holdings(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> tuple[Holdings, ...]:
+def locked_batches(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> tuple[LockedBatches, ...]:
     """What runs are held to by the lock file, if there is one, and by an earlier state, where one is given.
 
     `what_if` is true if the command line gives hardware.
@@ -115,14 +115,14 @@ def holdings(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> 
     Raises:
         SettingsError: the lock file can't be read.
     """
-    found: list[Holdings] = []
+    found: list[LockedBatches] = []
     lines = locked(lock)
     if lines:
-        found.append(Holdings(True, {name: LockedBatch(line.record, NAME, line.at, what_if) for name, line in lines.items()}))
+        found.append(LockedBatches(True, {name: LockedBatch(line.record, NAME, line.at, what_if) for name, line in lines.items()}))
     if base is not None:
         # Both states are seen on the hardware of the command line, where it gives any.
         entry = {name: LockedBatch(each, base.revision, said=base.said) for name, each in base.records.items()}
-        found.append(Holdings(False, entry))
+        found.append(LockedBatches(False, entry))
     return tuple(found)
 
 
@@ -139,4 +139,4 @@ def locked(lock: Source | Unreadable) -> dict[str, LockLine]:
     raise SettingsError(f"{NAME}: {lock.reason}")
 
 
-__all__ = ["NAME", "Base", "Holdings", "entries", "holdings", "is_held", "locked", "named", "records"]
+__all__ = ["NAME", "Base", "LockedBatches", "entries", "is_locked_run", "locked", "locked_batches", "named", "records"]

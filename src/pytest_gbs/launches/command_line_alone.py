@@ -21,8 +21,8 @@ from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Arguments, Framework, Loader, Treatment
 from pytest_gbs.model.location import Source, dotted
 from pytest_gbs.model.program import NO_PROGRAM, Program
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.surroundings import Surroundings
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
 from pytest_gbs.readers.python import may_train_otherwise, read_own_defaults, read_spellings, read_started
 
@@ -72,8 +72,8 @@ class CommandLineAlone:
     def _started(self, found: FoundLaunch, source: Source, world: int | None) -> ResolvedLaunch | None:
         """The one trainer that a program sets up when `world` processes of it run."""
         line = command_line(found.start.program[1:], world, found.environment)
-        surroundings = Surroundings(self._tree.listed, given_by_hydra=partial(given_by_hydra, found, self._tree), has_table=describes)
-        started = read_started(source, line, surroundings)
+        context = ProgramContext(self._tree.listed, given_by_hydra=partial(given_by_hydra, found, self._tree), has_table=describes)
+        started = read_started(source, line, context)
         recipes = ((each, self._recognise(each.document, NO_PROGRAM)) for each in started)
         known = [(each, table) for each, table in recipes if table is not None]
         if len(known) != 1:
@@ -98,7 +98,7 @@ class CommandLineAlone:
                     framework, given = self._with_own_defaults(found, words, program, framework)
                 if framework is None or not _takes(framework, style) or (file is None and _is_another(framework, programs)):
                     continue
-                by_keys, sized = _is_told_by_keys(framework, composed.document), _gives_sizes(framework, given)
+                by_keys, sized = _is_recognised_by_keys(framework, composed.document), _gives_sizes(framework, given)
                 if not (sized and (by_keys or names_trainer(framework)) if file is not None else sized or by_keys):
                     return None
                 framework = _as_program_has_it(framework, file) if file is not None else framework
@@ -205,7 +205,7 @@ def _gives_sizes(framework: Framework, given: list[CommandSetting]) -> bool:
     return any(row.name in _FACTORS and (row.key in paths or row.key[:1] in paths) for row in framework.rows)
 
 
-def _is_told_by_keys(framework: Framework, document: Document) -> bool:
+def _is_recognised_by_keys(framework: Framework, document: Document) -> bool:
     return all(any(key in document.keyed for key in group) for group in framework.recognition.one_of)
 
 

@@ -15,8 +15,8 @@ from pytest_gbs.launches.jobs import read_job_file
 from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
 from pytest_gbs.launches.path_finder import PathFinder
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
-from pytest_gbs.launches.reach import Reach
 from pytest_gbs.launches.settings_files import invocation, misnamed, place, runner_of
+from pytest_gbs.launches.unread_scripts import UnreadScripts
 from pytest_gbs.model.command import (
     Command,
     EnvironmentValue,
@@ -31,7 +31,7 @@ from pytest_gbs.model.command import (
     written_at,
 )
 from pytest_gbs.model.document import DOCUMENTS, SCRIPTS, Document
-from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
+from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherContext, LauncherFile, Mistake, Start, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern, re
@@ -112,7 +112,7 @@ class Scripts:
         self.scripts: dict[str, Script] = {}
         self.unread: dict[str, Unread] = {}
         self.mistakes: defaultdict[str, list[Mistake]] = defaultdict(list)  # in each script or document
-        self._reach: Reach | None = None
+        self._unread_scripts: UnreadScripts | None = None
         self._stops: list[Stop] = []  # of the script at hand
         self._started = MOST_STARTED
         self._taken_in = 0  # characters of the scripts that others source or start, in the whole check
@@ -141,7 +141,7 @@ class Scripts:
                 self._found[path] = self._read(source) if worth else ()
         return self._found[path]
 
-    def told(self, path: str) -> ReadScript:
+    def read_script(self, path: str) -> ReadScript:
         """What reading the script at `path` comes to, for another process."""
         before, found = self._taken_in, self.launches(path)
         mistakes = tuple(self.mistakes.get(path, ()))
@@ -151,16 +151,16 @@ class Scripts:
         """The launches of the script at `path`, if it has been read."""
         return self._found.get(path)
 
-    def keep(self, told: Mapping[str, ReadScript]) -> bool:
+    def keep(self, read_script: Mapping[str, ReadScript]) -> bool:
         """Know what was told of scripts, and nothing else; nothing at all, which is false, where they took in more than one may."""
         self._found, self.scripts, self.unread, self.mistakes = {}, {}, {}, defaultdict(list)
-        self._taken_in = sum(each.taken_in for each in told.values())
+        self._taken_in = sum(each.taken_in for each in read_script.values())
         too_much = self._taken_in > MOST_TAKEN_IN  # the order in which scripts share what there is matters
         if too_much:
-            self._taken_in, told = 0, {}
-        for path in self.paths if told else ():
-            if path in told:
-                self._found[path], script, unread, mistakes, _ = told[path]
+            self._taken_in, read_script = 0, {}
+        for path in self.paths if read_script else ():
+            if path in read_script:
+                self._found[path], script, unread, mistakes, _ = read_script[path]
                 self.scripts.update({path: script} if script is not None else {})
                 self.unread.update({path: unread} if unread is not None else {})
                 self.mistakes[path] += mistakes
@@ -170,7 +170,7 @@ class Scripts:
         """Note a script that can't be read, unless its bytes show that it launches nothing, or there is nothing to read."""
         path, seen = problem.path, problem.reason.startswith((LARGER, *NOT_TEXT))
         elsewhere = problem.reason in NOT_THERE or (problem.reason == OUTSIDE and path.lower().endswith(DOCUMENTS))
-        launches = self.reach.may_launch(path) if problem.source else problem.matters if seen else not elsewhere
+        launches = self.unread_scripts.may_launch(path) if problem.source else problem.matters if seen else not elsewhere
         if launches or path in self._named:
             self.unread[path] = Unread(path, problem.reason, Location(path, 0, 0), whole=True)
 
@@ -226,10 +226,10 @@ class Scripts:
     def _note(self, source: Source, script: Script) -> None:
         """Note the first part of a script that was not read, if it may launch training."""
         stops = [*((script.stopped,) if script.stopped else ()), *self._stops, *self._unsourced(script)]
-        if stops and self.reach.may_launch(source.path):
+        if stops and self.unread_scripts.may_launch(source.path):
             reason, at, met_before, behind_many = stops[0]
             # Where nothing behind it launches anything, what was not read are further turns of what was.
-            turns = stops[0] is script.stopped and script.unread is not None and not self.reach.launches(script.unread)
+            turns = stops[0] is script.stopped and script.unread is not None and not self.unread_scripts.launches(script.unread)
             if turns and _kind(source.path) == Kind.DOCUMENT:
                 return
             self.unread[source.path] = Unread(source.path, reason, at, met_before=met_before, behind_many=behind_many or turns)
@@ -244,15 +244,15 @@ class Scripts:
     def may_be_launched(self, recipe: str) -> Iterator[Unread]:
         """Yield the scripts that were not read to their end and that may launch `recipe`, with an unknown batch."""
         for path, unread in self.unread.items():
-            if _kind(path) == Kind.SCRIPT and self.reach.may_name(path, recipe):
+            if _kind(path) == Kind.SCRIPT and self.unread_scripts.may_name(path, recipe):
                 yield unread
 
     @property
-    def reach(self) -> Reach:
+    def unread_scripts(self) -> UnreadScripts:
         """What scripts may launch, judged by their texts; worked out only for those that were not read."""
-        if self._reach is None:
-            self._reach = Reach(self._for_all, self._all, self.paths)
-        return self._reach
+        if self._unread_scripts is None:
+            self._unread_scripts = UnreadScripts(self._for_all, self._all, self.paths)
+        return self._unread_scripts
 
     def _source(self, path: str) -> Source | None:
         found = self.tree.read(path)
@@ -324,7 +324,7 @@ class Scripts:
         for each in other.commands:
             yield from self._command(each._replace(machines=machines), bare, at, (*within, source.path))
 
-    def _around(self, script: Script) -> Surroundings:
+    def _around(self, script: Script) -> LauncherContext:
         def launcher_file(word: Word, command: Command) -> LauncherFile | None:
             file: LauncherFile | None = self.lightly(partial(self._launcher_file, word, command, script))
             return file
@@ -339,7 +339,7 @@ class Scripts:
             path = self._finder.find(word, command, script) if written_at(word, script.written) is None else None
             return self._text(path) if path is not None else None
 
-        return Surroundings(script, launcher_file, document, text)
+        return LauncherContext(script, launcher_file, document, text)
 
     def _linked(self, start: Start, command: Command, script: Script, at: Location) -> FoundLaunch:
         self._stops += _cut_off(command, script, at)
@@ -420,7 +420,7 @@ class Scripts:
             return None
         text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
         file = _first_launcher_file(each for each in read(Source(script.path, text)) if isinstance(each, Document))
-        return _standing(file, written.at) if file is not None else None
+        return _shifted_to(file, written.at) if file is not None else None
 
     def _is_launcher_file(self, path: str) -> bool:
         """Whether the file at `path` has been looked into as one."""
@@ -441,7 +441,7 @@ def _first_launcher_file(documents: Iterable[Document]) -> LauncherFile | None:
 
 def _cut_off(command: Command, script: Script, at: Location) -> Iterator[Stop]:
     """Yield what is not known of a launch because it is too long, or because a loop has too many turns."""
-    loops, before = dict(script.unturned), ""
+    loops, before = dict(script.not_converted), ""
     for word in command.words:
         name, equals, _ = word.starts_with.partition("=")
         option = name if equals else before
@@ -516,7 +516,7 @@ def _grep() -> re.Pattern[str]:
     return re.compile(rf"grep[ \t]++(?:-\w++[ \t]++){{0,9}}+['\"]?((?:{keys}):?)[ \t]{{0,9}}['\"]?[ \t]++\"?\$\{{?(\w+)\}}?\"?")
 
 
-def _standing(file: LauncherFile, at: Location) -> LauncherFile:
+def _shifted_to(file: LauncherFile, at: Location) -> LauncherFile:
     """`file`, which a script writes, with all of it at the place where the script does so."""
     problems = tuple(problem._replace(at=at, related=()) for problem in file.problems)
     return file._replace(quantities=tuple(size._replace(at=at) for size in file.quantities), problems=problems)

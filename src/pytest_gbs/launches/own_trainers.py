@@ -8,7 +8,7 @@ from typing import Final
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_IMPORTED_PATHS
 from pytest_gbs.model.location import Source
-from pytest_gbs.model.surroundings import Read
+from pytest_gbs.model.program_context import Read
 from pytest_gbs.readers.python import read_class, read_trainers
 from pytest_gbs.readers.python.modules import module_paths
 

@@ -20,7 +20,7 @@ from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import SCORING_COMMANDS, Program, only_scores
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.surroundings import Read
+from pytest_gbs.model.program_context import Read
 
 # `main.py mode=test_large`, what a Hydra program is told to do.
 _SCORING_MODES: Final = frozenset(f"{key}={value}" for key in ("mode", "task", "action") for value in SCORING_COMMANDS)

@@ -9,8 +9,8 @@ from typing import Final
 
 from pytest_gbs.model.limits import MOST_IMPORTED_PATHS, MOST_THIN_STATEMENTS
 from pytest_gbs.model.location import KeyPath, Source
+from pytest_gbs.model.program_context import Read
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.surroundings import Read
 from pytest_gbs.readers.python import read_class, read_parsed, read_tree
 from pytest_gbs.readers.python.modules import import_folders, module_paths
 

@@ -28,7 +28,7 @@ def with_fed_gpus(found: FoundLaunch, document: Document, framework: Framework, 
     keys = {str(part) for key in document.keyed for part in key}
     as_stated = feeds.unless.isdisjoint(keys) and all(holds(each, document, framework.loader) for each in feeds.when)
     program = found.program
-    if not as_stated or not tree.once((program, feeds), lambda: _feeds_all(program, feeds, tree)):
+    if not as_stated or not tree.once((program, feeds), lambda: _trains_on_all(program, feeds, tree)):
         return found
     world = visible._replace(name=Name.WORLD_SIZE, note=Note("DataParallel: one process feeds all", Noted.FED))
     sizes = (world, *(size for size in found.start.sizes if size.name != Name.WORLD_SIZE))
@@ -37,7 +37,7 @@ def with_fed_gpus(found: FoundLaunch, document: Document, framework: Framework, 
     return found._replace(start=start, launch=found.launch._replace(start=start, quantities=quantities))
 
 
-def _feeds_all(program: str, feeds: FeedsGpus, tree: DocumentCache) -> bool:
+def _trains_on_all(program: str, feeds: FeedsGpus, tree: DocumentCache) -> bool:
     """Whether the program at that path trains as `feeds` says, as far as its files are in the tree and not too many."""
     trains = False
     for number, (source, file) in enumerate(_files(program, tree)):

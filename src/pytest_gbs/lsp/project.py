@@ -24,10 +24,10 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.program import NO_PROGRAM
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.surroundings import Surroundings
 from pytest_gbs.readers import read
 from pytest_gbs.rules import rules
 from pytest_gbs.settings import load_settings
@@ -123,7 +123,7 @@ class Project:
             return ()
         kept = self._parsed.get(path)
         if kept is None or kept[0] is not source:
-            found = tuple(each for each in read(source, Surroundings(self.tree.read)) if isinstance(each, Document))
+            found = tuple(each for each in read(source, ProgramContext(self.tree.read)) if isinstance(each, Document))
             kept = self._parsed[path] = source, found
         return kept[1]
 

@@ -142,11 +142,11 @@ class Word(NamedTuple):
                 continue
             kept.append(part.cut(left, length) if part.text is not None and left else part)
             left = 0
-        at = hull([part.use for part in kept]) or Location(self.at.source, self.at.stop, self.at.stop)
+        at = span_of_all([part.use for part in kept]) or Location(self.at.source, self.at.stop, self.at.stop)
         return Word(self.text[count:] if self.text is not None else None, self.raw, at, tuple(kept))
 
 
-def hull(places: list[Location]) -> Location | None:
+def span_of_all(places: list[Location]) -> Location | None:
     """The span from the first to the last of `places`, all in the file of the first; None if there are none."""
     if not places:
         return None
@@ -297,7 +297,7 @@ class Script(NamedTuple):
 
     `stopped` is the first part that was not read, so that there may be more commands; None if all was read. `doubtful` are the
     places whose syntax is broken, `unsourced` the paths at which it looks for files to source that could not be had, and where.
-    `unturned` are the variables of loops of more turns than are read one by one, and the places of the loops. `unread` is the text
+    `not_converted` are the variables of loops of more turns than are read one by one, and the places of the loops. `unread` is the text
     behind the outermost loop in which reading stopped, of a document that from the block on in which it did; None where it is not known.
     """
 
@@ -309,7 +309,7 @@ class Script(NamedTuple):
     stopped: Stop | None = None
     doubtful: tuple[Location, ...] = ()
     unsourced: tuple[tuple[str, Location], ...] = ()
-    unturned: tuple[tuple[str, Location], ...] = ()
+    not_converted: tuple[tuple[str, Location], ...] = ()
     unread: str | None = None
 
     @property

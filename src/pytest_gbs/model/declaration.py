@@ -69,14 +69,14 @@ class StatedArithmetic(NamedTuple):
 def without_partners(stated: StatedArithmetic, values: Iterable[int]) -> tuple[list[Factor], list[int]]:
     """The factors of `stated` and the positions in `values` that remain when equal numbers are paired off."""
     factors = list(stated.factors)
-    lonely: list[int] = []
+    unmatched: list[int] = []
     for position, value in enumerate(values):
         partner = next((factor for factor in factors if factor.value == value), None)
         if partner is None:
-            lonely.append(position)
+            unmatched.append(position)
         else:
             factors.remove(partner)
-    return factors, lonely
+    return factors, unmatched
 
 
 class Declaration(NamedTuple):

@@ -30,7 +30,7 @@ class Treatment:
     STOPS: Final = "stops"  # an error at start, before the first step
     STOPS_LATE: Final = "stops-late"  # an error once training runs
     NO_STEPS: Final = "no-steps"  # training ends without an optimizer step, and no error
-    GOES_ON: Final = "goes-on"  # training goes on, on a batch that is none, and no error
+    CONTINUES: Final = "goes-on"  # training goes on, on a batch that is none, and no error
     UNSET: Final = "unset"  # as if the key were not there
     AUTO: Final = "auto"  # filled in at run time
     ELASTIC: Final = "elastic"  # chosen at run time for the number of processes

@@ -149,7 +149,7 @@ class Start(NamedTuple):
     own_recipes: str = ""
 
 
-class Surroundings(NamedTuple):
+class LauncherContext(NamedTuple):
     """What a launcher may ask while it reads a command: `launcher_file` gives the launcher file at the path a word names.
 
     `script` is the script that the command stands in. `launcher_file` returns None if there is no such file, or it is none.
@@ -181,7 +181,7 @@ class Launcher(NamedTuple):
     owns: Callable[[Document], bool] | None = None
     read: Callable[[Document], LauncherFile] | None = None
     words: tuple[str, ...] = ()
-    start: Callable[[Command, Surroundings], Start | None] | None = None
+    start: Callable[[Command, LauncherContext], Start | None] | None = None
 
 
 class Grep(NamedTuple):

@@ -11,7 +11,7 @@ from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, is_helm, unreadable
 
 if TYPE_CHECKING:
-    from pytest_gbs.model.surroundings import Surroundings
+    from pytest_gbs.model.program_context import ProgramContext
 
 __all__ = ["decode", "read"]
 
@@ -19,11 +19,11 @@ __all__ = ["decode", "read"]
 _DEEPSPEED: Final = ("zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size")
 
 
-def read(source: Source, surroundings: Surroundings | None = None) -> tuple[Document | Unreadable, ...]:
+def read(source: Source, context: ProgramContext | None = None) -> tuple[Document | Unreadable, ...]:
     """The documents of `source` in order, and last, where reading failed, why.
 
     The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is not JSON), `.toml` TOML, `.py` and `.ipynb`
-    a program, which may take something from its `surroundings`, everything else YAML.
+    a program, which may take something from its `context`, everything else YAML.
     """
     if len(source.text) >= MOST_LINES and _lines(source.text) > MOST_LINES:
         return (unreadable(source, 0, f"more than {MOST_LINES:,} lines"),)
@@ -31,7 +31,7 @@ def read(source: Source, surroundings: Surroundings | None = None) -> tuple[Docu
     if path.endswith(PROGRAMS):
         from pytest_gbs.readers.python import read_python
 
-        return read_python(source, surroundings)
+        return read_python(source, context)
     if is_helm(source.text):
         return (unreadable(source, 0, "a template of Helm")._replace(matters=False),)
     if path.endswith(".json"):

@@ -36,7 +36,7 @@ _DOES: Final = {
     Treatment.STOPS: "stops at start",
     Treatment.STOPS_LATE: "stops during training",
     Treatment.NO_STEPS: "trains no step and ends without an error",
-    Treatment.GOES_ON: "continues with a meaningless batch size",
+    Treatment.CONTINUES: "continues with a meaningless batch size",
 }
 # Of a file that is composed with others, which programs do: a null in it waits for the command line or for the program.
 _COMPOSES: Final = ("defaults",)
@@ -56,10 +56,10 @@ def check(file: FileView) -> Iterator[Outcome]:
             continue  # in a list, or in a text
         node = keyed[found.row.key][1]
         if not _is_template(file.document, node) and not (found.value is None and _COMPOSES in keyed):
-            yield _stumbles(file.document, framework, found, node)
+            yield _refused_values(file.document, framework, found, node)
     for row in odd:
         value = _target(keyed[row.key][1])
-        if isinstance(value, Scalar) and value.plain and (trap := _trap(row, value, file)):
+        if isinstance(value, Scalar) and value.plain and (trap := _other_reading(row, value, file)):
             yield _reads_otherwise(file.document, row, trap)
 
 
@@ -82,7 +82,7 @@ def _is_template(document: Document, node: Node) -> bool:
     return target is None or custom or document.source.text.startswith(("{{", "{%"), target.start)
 
 
-def _stumbles(document: Document, framework: Framework, found: Misread, node: Node) -> Finding:
+def _refused_values(document: Document, framework: Framework, found: Misread, node: Node) -> Finding:
     title = framework.title.split(" (")[0]
     says = f"{dotted(found.row.key)} {_described(document, found, node)}"
     details = (found.row.reading.why,) if found.row.reading.why else ()
@@ -107,7 +107,7 @@ def _described(document: Document, found: Misread, node: Node) -> str:
     return f"{written} is less than {found.row.minimum}"
 
 
-def _trap(row: Row, node: Scalar, file: FileView) -> str:
+def _other_reading(row: Row, node: Scalar, file: FileView) -> str:
     """Why a value that the framework takes reads as another number to people, or "" if it does not."""
     assert file.framework is not None
     taken, value = treatment(row, node, file.framework, file.document.syntax)

@@ -34,17 +34,17 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     """Yield one finding for what the names of a recipe state and its settings or launches contradict; else what became of each number."""
     recipe, *launched = runs
     if recipe.launch is not None:  # flags alone: a name that they give the run may tell apart what a loop varies
-        yield from _held(each for run in runs for each in named(run, ()))
+        yield from _judged(each for run in runs for each in named(run, ()))
         return
     found = tuple(named(recipe, launched))
     wrong = [each for each in found if each.holds is False]
     if wrong:
         yield _finding(recipe, wrong)
-    yield from _held(found)
+    yield from _judged(found)
     yield from (Undetermined(CODE, _place(recipe, each.places), _says(each), claim=False) for each in found if each.holds is None)
 
 
-def _held(found: Iterable[Named]) -> Iterator[Outcome]:
+def _judged(found: Iterable[Named]) -> Iterator[Outcome]:
     """Yield the outcome of each number in a name that the settings or a launch give."""
     for each in found:
         if each.holds and each.run is not None:

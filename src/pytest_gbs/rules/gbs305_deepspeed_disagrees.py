@@ -102,7 +102,7 @@ def _factors(pair: _Pair) -> Iterator[Finding]:
             continue
         at = pair.at(key)
         does = "the Trainer stops at start" if pair.trainer else "accelerate uses DeepSpeed's value and prints a warning"
-        message = f"{key} is {_written(theirs)} for DeepSpeed, but {_ours(ours, key)}; {does}"
+        message = f"{key} is {_written(theirs)} for DeepSpeed, but {_recipe_side(ours, key)}; {does}"
         yield Finding(
             CODE,
             message,
@@ -131,7 +131,7 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
     if pair.trainer and not stops and not older:
         return
     does = "and DeepSpeed stops at start" if stops else "so DeepSpeed steps after every micro batch"
-    message = f"the DeepSpeed configuration has no {_STEPS}, but {_ours(steps)}; accelerate {older}sets it to 1, {does}"
+    message = f"the DeepSpeed configuration has no {_STEPS}, but {_recipe_side(steps)}; accelerate {older}sets it to 1, {does}"
     at = steps.at if inline and steps.at else Location(pair.document.source.path, 0, 0)
     yield Finding(CODE, message, _severity(stops=stops), at, related=pair.related(at, steps), holds=_automatic(_STEPS))
 
@@ -191,7 +191,7 @@ def _severity(*, stops: bool) -> str:
     return Severity.ERROR if stops else Severity.WARNING
 
 
-def _ours(size: Quantity, key: str = "") -> str:
+def _recipe_side(size: Quantity, key: str = "") -> str:
     """The recipe's side: `per_device_train_batch_size is 4 in the recipe`, the key left out where it is the same."""
     named = size.key or short(size.name)
     where = "on the command line" if size.origin == Origin.LAUNCH else "in the recipe"

@@ -19,7 +19,7 @@ class Described(NamedTuple):
     lines: tuple[str, ...] = ()
 
 
-class Brought(NamedTuple):
+class PluginParts(NamedTuple):
     """The tables and the rules of plug-ins, and what is wrong with these."""
 
     tables: tuple[Framework, ...] = ()

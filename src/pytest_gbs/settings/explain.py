@@ -33,7 +33,7 @@ def problems(raw: Raw, name: str = "settings", part: str = "") -> list[SettingsP
     schema = schema_of(name)
     validator = Draft202012Validator(schema)
     asked = validator.evolve(schema=schema["$defs"][part]) if part else validator
-    found = (problem for error in asked.iter_errors(_tame(raw)) for problem in _problems(error, schema))
+    found = (problem for error in asked.iter_errors(_shortened(raw)) for problem in _problems(error, schema))
     return list(islice(_once(found), MOST_PROBLEMS))
 
 
@@ -79,7 +79,7 @@ def sentences(wrong: Iterable[SettingsProblem], file: str, text: str, table: Key
     lines = key_lines(text)
     placed = [(_line(problem, text, lines, table), problem) for problem in islice(wrong, MOST_PROBLEMS)]
     placed.sort(key=lambda pair: pair[0])
-    reported = ((line, " ".join(filter(None, (*_whereabouts(problem.path, table), problem.text)))) for line, problem in placed)
+    reported = ((line, " ".join(filter(None, (*_place_of(problem.path, table), problem.text)))) for line, problem in placed)
     return [f"{file}:{line}: {_on_one_line(text)}" for line, text in reported]
 
 
@@ -95,7 +95,7 @@ def _line(problem: SettingsProblem, text: str, lines: dict[KeyPath, int], table:
     return line_holding(text, quoted[1], line) if inside_list else line
 
 
-def _whereabouts(path: KeyPath, table: KeyPath) -> tuple[str, str]:
+def _place_of(path: KeyPath, table: KeyPath) -> tuple[str, str]:
     """The header of the table that a key stands in, and the key: `[[tool.gbs.hardware]]`, `num-nodes`."""
     entry = path[0] in _ENTRIES and isinstance(path[1], int) if len(path) > 1 else False
     inner = len(path) > 1 and path[0] == _DESCRIBED and isinstance(path[1], str)
@@ -214,12 +214,12 @@ def wanted(part: Any, schema: Any, kind: str = "") -> str:
     return {"boolean": "true or false", "object": "a table"}[kind]
 
 
-def _tame(value: Any) -> Any:
+def _shortened(value: Any) -> Any:
     """`value` with numbers that are too long to print cut to size: jsonschema prints what it refuses."""
     if isinstance(value, dict):
-        return {key: _tame(each) for key, each in value.items()}
+        return {key: _shortened(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_tame(each) for each in value]
+        return [_shortened(each) for each in value]
     return max(-_HUGE, min(_HUGE, value)) if type(value) is int else value
 
 

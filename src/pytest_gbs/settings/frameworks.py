@@ -131,7 +131,7 @@ class _Description:
         if is_too_deep(raw):
             self.wrong.append(SettingsProblem((), "is nested too deeply"))
         elif not fits(raw, "framework"):
-            self.wrong.extend(_kindly(_misshapen(raw, ""), raw))
+            self.wrong.extend(_with_hints(_wrong_shape(raw, ""), raw))
         elif not name.startswith("_"):
             try:
                 return expand(raw, self._find)
@@ -162,7 +162,7 @@ class _Description:
         """The table of a plain description, None if it has mistakes."""
         name, home = self._stated.name, self._stated.home
         if not fits(plain.raw, "framework", "whole"):
-            self._refuse(plain, _misshapen(plain.raw, "whole"))
+            self._refuse(plain, _wrong_shape(plain.raw, "whole"))
             return None
         wrong = list(islice(mistakes(plain.raw), MOST_PROBLEMS))
         if wrong:
@@ -188,13 +188,13 @@ class _Description:
                 self.wrong.append(problem._replace(path=path))
 
 
-def _misshapen(raw: Raw, part: str) -> list[SettingsProblem]:
+def _wrong_shape(raw: Raw, part: str) -> list[SettingsProblem]:
     from pytest_gbs.settings.explain import problems
 
     return problems(raw, "framework", part)
 
 
-def _kindly(wrong: list[SettingsProblem], raw: Raw) -> list[SettingsProblem]:
+def _with_hints(wrong: list[SettingsProblem], raw: Raw) -> list[SettingsProblem]:
     """The problems, with a word about keys that lack their quotes: TOML reads `train.batch = ...` as a table in a table."""
     nested = {problem.path[:2] for problem in wrong if _lacks_quotes(problem.path, raw)}
     hint = 'has no size; a key with dots is written in quotes, such as "train.batch" = "micro_batch_size"'

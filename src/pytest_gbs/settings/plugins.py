@@ -18,7 +18,7 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.settings.described import Brought
+from pytest_gbs.settings.described import PluginParts
 from pytest_gbs.settings.meaning import SettingsProblem
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GROUP: Final = "pytest_gbs"
 
 
-def installed(names: Sequence[str], rules: Mapping[str, str]) -> Brought:
+def installed(names: Sequence[str], rules: Mapping[str, str]) -> PluginParts:
     """What the installed plug-ins called `names` bring, and what is wrong with them; `rules` are those that are there."""
     from importlib.metadata import entry_points
 
@@ -40,7 +40,7 @@ def installed(names: Sequence[str], rules: Mapping[str, str]) -> Brought:
         found.extend(offer.rules)
         tables.extend(offer.tables)
         wrong.extend(SettingsProblem(("plugins", number), f'contains "{name[:80]}", which {problem}') for problem in offer.wrong)
-    return Brought(tuple(tables), tuple(found), tuple(wrong))
+    return PluginParts(tuple(tables), tuple(found), tuple(wrong))
 
 
 def with_local_rules(settings: Settings, paths: Iterable[str], rules: Mapping[str, str]) -> Settings:

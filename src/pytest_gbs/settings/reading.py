@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.settings.described import Brought, Described, is_too_deep
+from pytest_gbs.settings.described import Described, PluginParts, is_too_deep
 from pytest_gbs.settings.file import SettingsFile
 from pytest_gbs.settings.meaning import build
 from pytest_gbs.settings.shape import fits
@@ -24,7 +24,7 @@ def interpret(file: SettingsFile, rules: Mapping[str, str], root: str) -> Settin
     Raises:
         SettingsError: it holds mistakes; all of them are told, a line each.
     """
-    brought = _brought(file, rules)
+    brought = _plugin_parts(file, rules)
     names = {**rules, **{rule.code: rule.name for rule in brought.rules}} if brought.rules else rules
     table = ".".join(file.table)
     if fits(file.raw):
@@ -53,11 +53,11 @@ def _own_frameworks(file: SettingsFile, root: str) -> Described:
     return describe(stated, root, file.name)
 
 
-def _brought(file: SettingsFile, rules: Mapping[str, str]) -> Brought:
+def _plugin_parts(file: SettingsFile, rules: Mapping[str, str]) -> PluginParts:
     """What the plug-ins that the settings name bring."""
     named = file.raw.get("plugins") if isinstance(file.raw, dict) else None
     if not named or not fits({"plugins": named}):
-        return Brought()
+        return PluginParts()
     from pytest_gbs.settings.plugins import installed
 
     return installed(named, rules)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.command import Part, hull
+from pytest_gbs.model.command import Part, span_of_all
 from pytest_gbs.model.digits import is_digits, whole_number
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
@@ -257,7 +257,7 @@ class Expansion(WordReading):
             known = (variable is not None and variable.items is not None) or (name in "@*" and self.state.arguments is not None)
             if any(part.text is None and (part.many or not known) for part in every):
                 return (unknown("#" + name, at),)
-            count, place = len(found.elements), hull([part.at for part in every]) or at
+            count, place = len(found.elements), span_of_all([part.at for part in every]) or at
         else:
             text = text_of(every)
             if text is None:

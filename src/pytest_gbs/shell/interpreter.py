@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.command import Directive, Part, Stop, Word, Wrapper, Written, hull, name_of, written_at
+from pytest_gbs.model.command import Directive, Part, Stop, Word, Wrapper, Written, name_of, span_of_all, written_at
 from pytest_gbs.model.document import SCRIPTS
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
@@ -342,7 +342,7 @@ def _start(words: Words, at: Location) -> Location:
     first = words[0].at if words else at
     if first.source != at.source or all(word.at.start >= first.start for word in words if word.at.source == at.source):
         return at
-    return hull([word.at for word in words if word.at.source == at.source and word.at.start >= first.start]) or at
+    return span_of_all([word.at for word in words if word.at.source == at.source and word.at.start >= first.start]) or at
 
 
 _word = lazy_pattern(r"[\w.-]+")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_gbs.model.command import Assignment, Command, Word, Wrapper, hull, name_of, options, written_at
+from pytest_gbs.model.command import Assignment, Command, Word, Wrapper, name_of, options, span_of_all, written_at
 from pytest_gbs.model.location import Location
 from pytest_gbs.shell import quotes, slurm
 from pytest_gbs.shell.control_flow import ControlFlow
@@ -236,7 +236,7 @@ class Launching(ControlFlow):
 
 def _place_of(words: Words, at: Location) -> Location:
     """The place of words, from the first to the last, as far as they are within `at`."""
-    found = hull([word.at for word in words if word.at.source == at.source and at.start <= word.at.start <= at.stop])
+    found = span_of_all([word.at for word in words if word.at.source == at.source and at.start <= word.at.start <= at.stop])
     return found or at
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pytest_gbs.model.command import Command, Directive, Folder, OtherFiles, Script, Stop, Word, Wrapper, Written, hull
+from pytest_gbs.model.command import Command, Directive, Folder, OtherFiles, Script, Stop, Word, Wrapper, Written, span_of_all
 from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
@@ -140,7 +140,7 @@ class Reading(ABC):
 
     def word(self, parts: Parts, at: Location | None, otherwise: Location | None = None) -> Word:
         """A word of these parts, which is at `at`, or where its parts are used."""
-        place = at or hull([part.use for part in parts]) or otherwise or self.at_start
+        place = at or span_of_all([part.use for part in parts]) or otherwise or self.at_start
         return make_word(parts, self.sources.get(place.source, "")[place.start : place.stop], place)
 
     def bounded(self, parts: Parts) -> Parts:

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pytest_gbs.model.command import Part, Word, hull
+from pytest_gbs.model.command import Part, Word, span_of_all
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell.limits import Exhausted, ShellBudget
@@ -97,7 +97,7 @@ class ShellText:
         within = self._within(start, stop)
         if within is not None:
             return within
-        place = hull([part.use for part in self.slice(start, stop)])
+        place = span_of_all([part.use for part in self.slice(start, stop)])
         if place is not None:
             return place
         before = self.slice(max(0, start - 1), start)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pytest_gbs.launches.programs import read_launcher_file, started
 from pytest_gbs.model.command import Command, OtherFiles, Script, Word
 from pytest_gbs.model.document import Document
-from pytest_gbs.model.launch import LauncherFile, Start, Surroundings
+from pytest_gbs.model.launch import LauncherContext, LauncherFile, Start
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import Name, Quantity, Unknown
 from pytest_gbs.readers import read as parse
@@ -21,7 +21,7 @@ def starts(text: str, files: Files | None = None, path: str = "run.sh") -> Itera
     held = {name: Source(name, content) for name, content in (files or {}).items()}
     script = read_commands(Source(path, text), OtherFiles(held.get, held.__contains__))
     for command in script.commands:
-        start = started(command, Surroundings(script, _files(held, script), _documents(held), _texts(held)))
+        start = started(command, LauncherContext(script, _files(held, script), _documents(held), _texts(held)))
         if start is not None:
             yield command, start
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
-from pytest_gbs.model.surroundings import Surroundings
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.readers import read
 from pytest_gbs.readers.scalar import COMPUTED
 
@@ -37,7 +37,9 @@ def told(text: str) -> str | None:
         return Source(path, FILES[path]) if path in FILES else Unreadable(path, "no such file")
 
     documents = (
-        each for each in read(Source("a/train.py", HEAD + text), Surroundings(reads, given_by_hydra=composes)) if isinstance(each, Document)
+        each
+        for each in read(Source("a/train.py", HEAD + text), ProgramContext(reads, given_by_hydra=composes))
+        if isinstance(each, Document)
     )
     (found,) = (each for each in documents if each.called == "transformers.TrainingArguments")
     value = found.get("per_device_train_batch_size")

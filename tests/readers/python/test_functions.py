@@ -6,7 +6,7 @@ import pytest
 
 from pytest_gbs.model.document import FUNCTION, Document, Scalar
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.surroundings import Surroundings
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.readers import read
 from pytest_gbs.readers.scalar import COMPUTED
 
@@ -186,7 +186,7 @@ def test_a_function_of_another_file_is_looked_into(imports: str, value: str | No
     lines = ("cfg = base()", "cfg.train.global_batch_size = 8", "helps(cfg)", "return cfg")
     text = f"{imports}\nfrom library import base\ndef recipe():\n" + "".join(f"    {line}\n" for line in lines)
     sources = {path: Source(path, text) for path, text in FILES.items()}
-    (document,) = read(Source("src/lib/recipes.py", text), Surroundings(lambda path: sources.get(path) or Unreadable(path, "missing")))
+    (document,) = read(Source("src/lib/recipes.py", text), ProgramContext(lambda path: sources.get(path) or Unreadable(path, "missing")))
     assert isinstance(document, Document)
     node = document.get("train", "global_batch_size")
     assert isinstance(node, Scalar)
@@ -263,7 +263,7 @@ def from_base(lines: str) -> Document | None:
     text = "from bases import *\nfrom bases import started, either, read, endless\nfrom endless import around\ndef recipe():\n"
     text += "".join(f"    {line}\n" for line in lines.split("; "))
     sources = {"src/recipes.py": Source("src/recipes.py", text)} | {path: Source(path, each) for path, each in BASES.items()}
-    found = read(sources["src/recipes.py"], Surroundings(lambda path: sources.get(path) or Unreadable(path, "missing")))
+    found = read(sources["src/recipes.py"], ProgramContext(lambda path: sources.get(path) or Unreadable(path, "missing")))
     return next((each for each in found if isinstance(each, Document) and each.called == FUNCTION), None)
 
 
@@ -331,7 +331,7 @@ def test_a_function_may_be_called_as_one_of_an_imported_module(call: str) -> Non
     text = f"{imports}\ndef recipe():\n    cfg = {call}\n    cfg.train.lr = 1\n    return cfg\n"
     made = "from library import base\ndef changes():\n    cfg = base()\n    cfg.train.global_batch_size = 64\n    return cfg\n"
     sources = {"lib/__init__.py": Source("lib/__init__.py", ""), "lib/other.py": Source("lib/other.py", made)}
-    (document,) = read(Source("recipes.py", text), Surroundings(lambda path: sources.get(path) or Unreadable(path, "missing")))
+    (document,) = read(Source("recipes.py", text), ProgramContext(lambda path: sources.get(path) or Unreadable(path, "missing")))
     assert isinstance(document, Document)
     node = document.get("train", "global_batch_size")
     assert isinstance(node, Scalar)

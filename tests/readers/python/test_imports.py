@@ -8,7 +8,7 @@ import pytest
 
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.surroundings import Surroundings
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.readers import read
 from pytest_gbs.readers.scalar import COMPUTED
 
@@ -40,7 +40,7 @@ def _size(document: Document) -> str | None:
 
 def _told(before: str, expression: str, files: dict[str, str]) -> str | None:
     text = CALL.format(before, expression)
-    documents = (each for each in read(Source("a/train.py", text), Surroundings(_reads(files))) if isinstance(each, Document))
+    documents = (each for each in read(Source("a/train.py", text), ProgramContext(_reads(files))) if isinstance(each, Document))
     (found,) = (each for each in documents if each.called == "transformers.TrainingArguments")
     return _size(found)
 
@@ -166,7 +166,9 @@ class Circle(Circle):
 def _made(text: str, files: dict[str, str]) -> list[tuple[str, str | None, str | None]]:
     """Each call of `text` that is a recipe: the library's class, the micro batch and the accumulation."""
     documents = (
-        each for each in read(Source("a/train.py", text), Surroundings(_reads(files))) if isinstance(each, Document) and "." in each.called
+        each
+        for each in read(Source("a/train.py", text), ProgramContext(_reads(files)))
+        if isinstance(each, Document) and "." in each.called
     )
     micro, steps = "per_device_train_batch_size", "gradient_accumulation_steps"
     return [(each.called.split()[-1], _text(each, micro), _text(each, steps)) for each in documents]
@@ -231,6 +233,6 @@ def test_a_class_has_the_names_of_what_it_is_made_from_nearest_first() -> None:
         "trl/sft.py": "import transformers\nclass SFTConfig(transformers.TrainingArguments):\n    pass\n",
     }
     text = "from trl import SFTConfig\nSFTConfig('out', per_device_train_batch_size=2)\n"
-    (found,) = read(Source("train.py", text), Surroundings(_reads(files)))
+    (found,) = read(Source("train.py", text), ProgramContext(_reads(files)))
     assert isinstance(found, Document)
     assert found.called == "trl.SFTConfig transformers.TrainingArguments"

@@ -89,7 +89,7 @@ def _stated(text: str, owner: KeyPath | None, placement: str) -> tuple[Declarati
 
 
 def _found(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
-    return tuple(found for grammar in _hinted(block.text) for found in grammar.read(block, source))
+    return tuple(found for grammar in _candidates(block.text) for found in grammar.read(block, source))
 
 
 def _moved(declaration: Declaration, block: CommentBlock, source: str) -> Declaration:
@@ -107,7 +107,7 @@ def _moved(declaration: Declaration, block: CommentBlock, source: str) -> Declar
     return declaration._replace(at=there(declaration.at), condition_places=places, sum=summed)
 
 
-def _hinted(text: str) -> tuple[Grammar, ...]:
+def _candidates(text: str) -> tuple[Grammar, ...]:
     """The grammars that wait for a word of `text`."""
     lower = text.lower()
     wanted = 0

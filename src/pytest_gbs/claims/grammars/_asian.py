@@ -28,7 +28,7 @@ _HEDGED: Final = words("建议 推荐 推薦 论文 論文 原版 原始 例如 
 _NAMES: Final = words("有效 等效 全局 总 總 実効 総 グローバル 유효 효과적 글로벌 총")
 _BATCHES: Final = words("batch bs 批 バッチ 배치")
 # What may stand behind a number that is written right behind its name.
-_PARTICLES: Final = ("", "を", "に", "で", "로", "을", "를", "이", "의")
+_SUFFIXES: Final = ("", "を", "に", "で", "로", "을", "를", "이", "의")
 
 
 def names_batch(text: str) -> bool:
@@ -37,7 +37,7 @@ def names_batch(text: str) -> bool:
     return named and not any(word in text for word in _HEDGED)
 
 
-def pieces(text: str) -> Iterator[tuple[str, bool, int, int]]:
+def segments(text: str) -> Iterator[tuple[str, bool, int, int]]:
     """Yield the words and numbers of a run without spaces, as they are called in English, each with its place and whether it is a number.
 
     A number counts only behind the name of the batch: `バッチサイズ16を`, `8卡`; not `累积4次`.
@@ -51,7 +51,7 @@ def pieces(text: str) -> Iterator[tuple[str, bool, int, int]]:
             yield first, False, *match.span()
             yield from ((word, False, match.end(), match.end()) for word in rest)
         else:
-            counts = match.lastgroup == "number" and ((named and behind in _PARTICLES) or _english().get(behind) == "gpus")
+            counts = match.lastgroup == "number" and ((named and behind in _SUFFIXES) or _english().get(behind) == "gpus")
             yield match[0].lower(), counts, *match.span()
         named = match.lastgroup == "term" and _english()[match[0]].endswith(("batch", "size"))
 
@@ -64,6 +64,6 @@ def _english() -> dict[str, str]:
 @cache
 def _piece() -> re.Pattern[str]:
     terms = "|".join(sorted(_english(), key=len, reverse=True))
-    particles = "".join(filter(None, _PARTICLES))
+    particles = "".join(filter(None, _SUFFIXES))
     other = rf"(?:(?!{terms})[^\W0-9A-Za-z{particles}])+"
     return re.compile(rf"(?P<term>{terms})|(?P<number>[0-9]{{1,9}})|[A-Za-z][A-Za-z0-9]*|[{particles}]|{other}|.")

@@ -59,7 +59,7 @@ def formulas(tokens: Sequence[WordToken], products: Sequence[Product], called: S
         behind = starts.get(product.stop + 1) if text_at(tokens, product.stop) == "=" else None
         if behind is not None and all(operand.value is None for operand in product.operands):
             used.add(behind.first)
-            yield StatedFormula(_lent(product, behind), label, tuple(_results(tokens, behind.stop, starts, used)))
+            yield StatedFormula(_with_names(product, behind), label, tuple(_results(tokens, behind.stop, starts, used)))
         elif _names_another_size(tokens, product):
             first = product.factors[0]
             unnamed = product._replace(first=first.at, factors=(first._replace(name=""), *product.factors[1:]))
@@ -67,7 +67,7 @@ def formulas(tokens: Sequence[WordToken], products: Sequence[Product], called: S
         else:
             before = _result_before(tokens, product, label, called)
             behind_it = tuple(_results(tokens, product.stop, starts, used))
-            denied = tuple(_denied(tokens, product, before, behind_it)) if before else ()
+            denied = tuple(_negated(tokens, product, before, behind_it)) if before else ()
             equated = before is None or text_at(tokens, product.first - 1) == "="
             yield StatedFormula(product, label, (before,) if before else behind_it, equated, denied)
 
@@ -86,7 +86,7 @@ def named_formulas(text: str, names: frozenset[str]) -> Iterator[tuple[int, int]
             yield tokens[product.first].start, tokens[product.stop - 1].stop
 
 
-def _denied(tokens: Sequence[WordToken], product: Product, before: Result, results: tuple[Result, ...]) -> Iterator[Result]:
+def _negated(tokens: Sequence[WordToken], product: Product, before: Result, results: tuple[Result, ...]) -> Iterator[Result]:
     """Yield the result behind arithmetic that really gives the one in front: the 128 of `256 (4 x 4 x 16 = 128)`."""
     stated = count_at(tokens, before.at)
     if stated is None or product.value is None or not any(product.value in interval for interval in stated.holds):
@@ -97,7 +97,7 @@ def _denied(tokens: Sequence[WordToken], product: Product, before: Result, resul
             yield result
 
 
-def _lent(names: Product, numbers: Product) -> Product:
+def _with_names(names: Product, numbers: Product) -> Product:
     """`numbers` with the operands called as in `names`, where both have the same shape."""
     if (len(names.factors), len(names.divisors)) != (len(numbers.factors), len(numbers.divisors)):
         return numbers

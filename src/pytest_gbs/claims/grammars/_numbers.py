@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, is_bare, is_list, per_device, unit_at
-from pytest_gbs.claims.grammars._plain_batch import is_told_at
+from pytest_gbs.claims.grammars._plain_batch import is_marked_global_at
 from pytest_gbs.claims.grammars._sizes import name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, past_bracket, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, words
@@ -57,7 +57,7 @@ def _past(tokens: Sequence[WordToken], j: int) -> int | None:
     if text in _HARDWARE:
         return _past_hardware(tokens, j)
     if text == "(":
-        if is_told_at(tokens, j):
+        if is_marked_global_at(tokens, j):
             return j + 3
         past = _past_bracket(tokens, j) if text_at(tokens, j + 2) != ")" else None
         if past is not None:

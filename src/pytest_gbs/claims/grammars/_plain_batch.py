@@ -16,8 +16,8 @@ from pytest_gbs.model.quantity import RANKS, Name
 _PLAIN: Final = words("batch bs bsz batchsize")
 _FAR: Final = 24
 _NEAR: Final = 16  # so many times another number arithmetic may give, and be meant to give it
-TOLD: Final = words("global total effective overall")
-_TOLD_BEHIND: Final = words("efectivo efectiva efetivo efetiva effectif effective effettivo")
+GLOBAL_MARKS: Final = words("global total effective overall")
+_GLOBAL_MARKS_BEHIND: Final = words("efectivo efectiva efetivo efetiva effectif effective effettivo")
 _SO: Final = words("so -> thus hence therefore gives giving")
 # Words in front that leave a batch size plain; others may make it the batch of something else.
 _SIMULATING: Final = words("simulate simulates simulated simulating emulate emulates emulating equivalent equals")
@@ -52,9 +52,9 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
             continue
         if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
             continue
-        if text_at(tokens, i + 2) in _TOLD_BEHIND:
+        if text_at(tokens, i + 2) in _GLOBAL_MARKS_BEHIND:
             yield Label(i, i + 3)
-        elif _is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_told(tokens, i + 2)):
+        elif _is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_marked_global(tokens, i + 2)):
             yield Label(i, i + 2)
 
 
@@ -126,19 +126,23 @@ def _becomes(tokens: Sequence[WordToken], i: int) -> bool:
     return text_at(tokens, i) in ("will", "becomes") and bool(hardware(tokens))
 
 
-def _is_told(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_marked_global(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether "(global)" stands at token `i` or behind the number, or "across" with the hardware."""
-    if is_told_at(tokens, i):
+    if is_marked_global_at(tokens, i):
         return True
     at = next((j for j in range(i, min(i + 4, len(tokens))) if tokens[j].kind == NUMBER), None)
     if at is None:
         return False
     behind = text_at(tokens, at + 1)
-    if is_told_at(tokens, at + 1) or behind in ("total", "globally", "overall") or (behind, text_at(tokens, at + 2)) == ("in", "total"):
+    if (
+        is_marked_global_at(tokens, at + 1)
+        or behind in ("total", "globally", "overall")
+        or (behind, text_at(tokens, at + 2)) == ("in", "total")
+    ):
         return True
     return behind in ("across", "over") and any(stated.first > at for stated in hardware(tokens))
 
 
-def is_told_at(tokens: Sequence[WordToken], i: int) -> bool:
+def is_marked_global_at(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether "(global)" or the like stands at token `i`."""
-    return text_at(tokens, i) == "(" and text_at(tokens, i + 1) in TOLD and text_at(tokens, i + 2) == ")"
+    return text_at(tokens, i) == "(" and text_at(tokens, i + 1) in GLOBAL_MARKS and text_at(tokens, i + 2) == ")"

@@ -115,9 +115,9 @@ def names_batch(text: str) -> bool:
 
 def _foreign(found: str, begin: int) -> Iterator[WordToken]:
     """Yield the words and numbers of a run without spaces that starts at `begin`."""
-    from pytest_gbs.claims.grammars._asian import pieces
+    from pytest_gbs.claims.grammars._asian import segments
 
-    yield from (WordToken(NUMBER if counts else WORD, word, begin + i, begin + j) for word, counts, i, j in pieces(found))
+    yield from (WordToken(NUMBER if counts else WORD, word, begin + i, begin + j) for word, counts, i, j in segments(found))
 
 
 def _signed(tokens: list[WordToken]) -> list[WordToken]:

@@ -28,8 +28,8 @@ def render(found: Differences, options: Options) -> str:
     where = words.places(options)
     changes = sorted(found.changes, key=_weight)
     of_recipes = {change.path: change for change in changes if not change.launch}
-    telling = [change for change in changes if _tells_more(change, of_recipes)]
-    rest = [change for change in changes if not _tells_more(change, of_recipes)]
+    telling = [change for change in changes if _needs_review(change, of_recipes)]
+    rest = [change for change in changes if not _needs_review(change, of_recipes)]
     room = _Room(LONGEST_DIFF - _MARGIN)
     parts = [f"**Global batch size: {_cell(words.summary(found))}**"]
     parts += room.table(telling[:_ON_TOP], where)
@@ -73,7 +73,7 @@ def _weight(change: Change) -> tuple[int, float, str, str]:
     return _RANKS.index(change.status), -factor, change.path, change.launch
 
 
-def _tells_more(change: Change, of_recipes: dict[str, Change]) -> bool:
+def _needs_review(change: Change, of_recipes: dict[str, Change]) -> bool:
     """Whether a reviewer must see it: another batch, and not that of a launch that changed just as its recipe did."""
     if change.status in _BATCH_IS_THE_SAME:
         return False

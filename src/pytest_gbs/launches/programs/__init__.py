@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
 from pytest_gbs.model.document import Document
-from pytest_gbs.model.launch import Launcher, LauncherFile, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, LauncherFile, Start
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ def read_launcher_file(document: Document) -> LauncherFile | None:
     return None
 
 
-def started(command: Command, surroundings: Surroundings) -> Start | None:
+def started(command: Command, context: LauncherContext) -> Start | None:
     """What `command` starts, or None if no launcher of ours takes it for its own.
 
     Of several that do, the one that gives a size beats those that only run a program (`python`).
     """
     found: Start | None = None
     for launcher in launchers():
-        start = launcher.start(command, surroundings) if launcher.start else None
+        start = launcher.start(command, context) if launcher.start else None
         if start is not None and (found is None or (start.sizes and not found.sizes)):
             found = start
     return found

@@ -14,7 +14,7 @@ from pytest_gbs.launches.programs._words import Split, devices, fallback, named_
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Loader
-from pytest_gbs.model.launch import LauncherFile, Problem, Surroundings
+from pytest_gbs.model.launch import LauncherContext, LauncherFile, Problem
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.scalar import value_at
@@ -73,12 +73,12 @@ class AccelerateCommand(NamedTuple):
         return next((each for each in found if each.name == name), None)
 
 
-def given(parts: Split, command: Command, surroundings: Surroundings) -> AccelerateCommand:
+def given(parts: Split, command: Command, context: LauncherContext) -> AccelerateCommand:
     """What the options of `accelerate launch` and their file say."""
     named = option(parts.own, "--config_file")
-    file = surroundings.launcher_file(named[1], command) if named is not None else None
+    file = context.launcher_file(named[1], command) if named is not None else None
     counted = devices(command) if _is_alone(command) else None
-    document = document_of(named[1], command, surroundings) if named is not None else None
+    document = document_of(named[1], command, context) if named is not None else None
     visible = _visible(parts.own, document, command)
     at_machine = counted if isinstance(counted, Quantity) else None
     return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file, visible, at_machine)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pytest_gbs.model.command import Command, Part, Word
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Loader
-from pytest_gbs.model.launch import Surroundings
+from pytest_gbs.model.launch import LauncherContext
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 
-def document_of(recipe: Word | None, command: Command, surroundings: Surroundings) -> Document | None:
+def document_of(recipe: Word | None, command: Command, context: LauncherContext) -> Document | None:
     """The recipe that a word names, None if it can't be read."""
-    return surroundings.document(recipe, command) if recipe is not None and surroundings.document is not None else None
+    return context.document(recipe, command) if recipe is not None and context.document is not None else None
 
 
 def word_at(document: Document, path: KeyPath) -> Word | None:

@@ -6,15 +6,15 @@ transformers, TRL and accelerate form a group only if `LOCAL_RANK` is set (accel
 from __future__ import annotations
 
 from pytest_gbs.model.command import Command
-from pytest_gbs.model.launch import Surroundings
+from pytest_gbs.model.launch import LauncherContext
 from pytest_gbs.model.pattern import lazy_pattern
 
 
-def may_train_alone(command: Command, index: int, surroundings: Surroundings) -> bool:
+def may_train_alone(command: Command, index: int, context: LauncherContext) -> bool:
     """Whether the program at `index`, as far as it is seen, gets no rank from whatever starts it several times."""
     if gets_rank(command):
         return False
-    text = surroundings.text_of(command.words[index], command) or ""
+    text = context.text_of(command.words[index], command) or ""
     return _of_hugging_face().search(text) is not None and _finds_ranks().search(text) is None
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from pytest_gbs.launches.programs._words import note, world
 from pytest_gbs.model.command import Command, Directive, Wrapper, options
 from pytest_gbs.model.digits import whole_number
-from pytest_gbs.model.launch import Problem, Start, Surroundings
+from pytest_gbs.model.launch import LauncherContext, Problem, Start
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
 from pytest_gbs.model.record import NamedTuple
@@ -35,22 +35,22 @@ class Value(NamedTuple):
     note: Note = NO_NOTE
 
 
-def job(command: Command, surroundings: Surroundings) -> dict[str, Value]:
+def job(command: Command, context: LauncherContext) -> dict[str, Value]:
     """The options of the job that `command` runs in, by long name; nothing if no job is stated."""
-    found = _stated(surroundings.script.directives)
+    found = _stated(context.script.directives)
     for wrapper in command.wrappers:
         if wrapper.name == "sbatch":
             found.update({**_stated(wrapper.directives), **_given(wrapper)})
     return found
 
 
-def step(command: Command, surroundings: Surroundings) -> dict[str, Value] | None:
+def step(command: Command, context: LauncherContext) -> dict[str, Value] | None:
     """The options that hold for the `srun` around a command, the job's included; None if no `srun` is around it."""
     around = [wrapper for wrapper in command.wrappers if wrapper.name == "srun"]
     if not around:
         return None
     own = _given(around[-1])
-    left = job(command, surroundings)
+    left = job(command, context)
     if "--ntasks" in own:
         left.pop("--ntasks-per-node", None)
     elif "--ntasks-per-node" in own:
@@ -109,13 +109,13 @@ def tasks(stated: dict[str, Value]) -> Quantity | Unknown:
     return Quantity(Name.WORLD_SIZE, value, Origin.LAUNCH, at=at, key=key, note=together(notes))
 
 
-def allocated(command: Command, surroundings: Surroundings) -> Quantity | None:
+def allocated(command: Command, context: LauncherContext) -> Quantity | None:
     """The GPUs of the job that a command runs in; None if the script leaves one of the factors open."""
     if command.machines is not None:
         nodes, each = command.machines.nodes, command.machines.gpus_per_node
         found = world(nodes, each) if nodes is not None and each is not None else None
         return found if isinstance(found, Quantity) and found.at is not None else None
-    stated = job(command, surroundings) or step(command, surroundings)
+    stated = job(command, context) or step(command, context)
     return _allocated(stated) if stated else None
 
 
@@ -139,9 +139,9 @@ def _tasks(stated: dict[str, Value]) -> int | None:
     return found.value if isinstance(found, Quantity) else None
 
 
-def within(start: Start, command: Command, surroundings: Surroundings) -> Start:
+def within(start: Start, command: Command, context: LauncherContext) -> Start:
     """`start` with the GPUs of the job around it, and a problem where it starts more processes than there are GPUs."""
-    gpus = allocated(command, surroundings)
+    gpus = allocated(command, context)
     if gpus is None or _is_part(start, command):
         return start
     return start._replace(allocated=gpus, problems=(*start.problems, *_too_many(start, gpus)))

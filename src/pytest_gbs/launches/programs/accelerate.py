@@ -8,10 +8,10 @@ from pytest_gbs.launches.programs._programs import ACCELERATE_CLI_MODULES, ACCEL
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import split
 from pytest_gbs.model.command import Command
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What a command of `accelerate launch` starts."""
     index = _launch(command)
     if index is None:
@@ -19,13 +19,13 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     parts = split(command, index, _accelerate_launch.SWITCHES)
     if not parts.program:
         return None
-    of = _accelerate_launch.given(parts, command, surroundings)
+    of = _accelerate_launch.given(parts, command, context)
     files = (of.file,) if of.file is not None else ()
     problems = tuple(_accelerate_launch.problems(of))
     sizes = _accelerate_launch.sizes(of)
     visible = _accelerate_launch.fed_gpus(of, command)
     made = Start("accelerate launch", command.at, sizes, parts.program, (), files, problems=problems, visible=visible)
-    return within(made, command, surroundings)
+    return within(made, command, context)
 
 
 def _launch(command: Command) -> int | None:

@@ -11,13 +11,13 @@ from pytest_gbs.launches.programs._sub_commands import is_recipe
 from pytest_gbs.launches.programs._words import opaque_word, uses
 from pytest_gbs.launches.programs.deepspeed import sizes
 from pytest_gbs.model.command import Command
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Reason, Unknown
 
 _NAME = "arctic_training"
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What `arctic_training CONFIG` starts; its mode `process-data` trains nothing."""
     index = behind(command, (_NAME,), ())
     if index is None:
@@ -27,8 +27,8 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     if not recipes or words[0].text == "process-data":
         return None
     chosen = uses(words, "--launcher") or command.variable("USE_RAY") is not None
-    found = (Unknown(Name.WORLD_SIZE, Reason.MISSING),) if chosen else tuple(sizes(words, command, opaque_word(words), surroundings))
-    return within(Start(_NAME, command.at, found, command.words[index - 1 :], recipes), command, surroundings)
+    found = (Unknown(Name.WORLD_SIZE, Reason.MISSING),) if chosen else tuple(sizes(words, command, opaque_word(words), context))
+    return within(Start(_NAME, command.at, found, command.words[index - 1 :], recipes), command, context)
 
 
 LAUNCHER = Launcher(_NAME, "arctic_training CONFIG --num_gpus", words=(_NAME,), start=start)

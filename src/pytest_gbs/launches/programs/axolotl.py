@@ -11,7 +11,7 @@ from pytest_gbs.launches.programs._sub_commands import is_recipe, sub_command
 from pytest_gbs.launches.programs._words import Split, opaque_word, option, reason, uses
 from pytest_gbs.launches.programs.python import one_process
 from pytest_gbs.model.command import Command, Word
-from pytest_gbs.model.launch import Launcher, LauncherFile, Problem, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, LauncherFile, Problem, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 from pytest_gbs.model.record import NamedTuple
 
@@ -24,7 +24,7 @@ class _Started(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What `axolotl train X` starts."""
     index = sub_command(command, ("axolotl",), ("train",))
     if index is None:
@@ -32,14 +32,14 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     words = command.words[index + 1 :]
     cut = next((place for place, word in enumerate(words) if word.text == "--"), len(words))
     own, handed = words[:cut], words[cut + 1 :]
-    found = _started(own, handed, command, surroundings)
+    found = _started(own, handed, command, context)
     recipes = tuple(word for word in own if not word.starts_with.startswith("-") and is_recipe(word))[:1]
     program = (command.words[index], *own)
     made = Start("axolotl train", command.at, found.sizes, program, recipes, found.files, problems=found.problems)
-    return within(made, command, surroundings)
+    return within(made, command, context)
 
 
-def _started(own: tuple[Word, ...], handed: tuple[Word, ...], command: Command, surroundings: Surroundings) -> _Started:
+def _started(own: tuple[Word, ...], handed: tuple[Word, ...], command: Command, context: LauncherContext) -> _Started:
     """What the launcher that AX `launch_training` picks starts."""
     launcher = option(own, "--launcher")
     if uses(own, "--cloud", "--use_ray") or (launcher is not None and launcher[1].text is None):
@@ -52,7 +52,7 @@ def _started(own: tuple[Word, ...], handed: tuple[Word, ...], command: Command, 
         return _Started((one_process(command),))
     # AX _launch_accelerate_training: options of its own are handed on before those behind `--`, of which the last wins.
     inner = (*_handed_on(own), *handed)
-    of = _accelerate_launch.given(Split(inner, (), opaque_word(handed)), command, surroundings)
+    of = _accelerate_launch.given(Split(inner, (), opaque_word(handed)), command, context)
     files = (of.file,) if of.file is not None else ()
     return _Started(_accelerate_launch.sizes(of), files, tuple(_accelerate_launch.problems(of)))
 

@@ -11,7 +11,7 @@ from pytest_gbs.launches.programs._programs import behind
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import fallback, names, note, number, option, reason, size, split, uses, world
 from pytest_gbs.model.command import Command, Word
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.limits import MOST_HOSTS
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
 
@@ -22,7 +22,7 @@ _HOSTS: Final = ("--host", "-host", "-H")
 _FILE: Final = "--hostfile"
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What `colossalai run` starts."""
     index = behind(command, ("colossalai",))
     if index is None or len(command.words) <= index or command.words[index].text != "run":
@@ -30,9 +30,9 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     parts = split(command, index + 1, _SWITCHES)
     if not parts.program:
         return None
-    nodes, each = _nodes(parts.own, command, surroundings, parts.opaque), _processes(parts.own, parts.opaque)
+    nodes, each = _nodes(parts.own, command, context, parts.opaque), _processes(parts.own, parts.opaque)
     found = (world(nodes, each), nodes, each)
-    return within(Start("colossalai run", command.at, found, parts.program), command, surroundings)
+    return within(Start("colossalai run", command.at, found, parts.program), command, context)
 
 
 def _processes(own: tuple[Word, ...], opaque: Word | None) -> Quantity | Unknown:
@@ -45,11 +45,11 @@ def _processes(own: tuple[Word, ...], opaque: Word | None) -> Quantity | Unknown
     return size(Name.GPUS_PER_NODE, given[1], given[0])
 
 
-def _nodes(own: tuple[Word, ...], command: Command, surroundings: Surroundings, opaque: Word | None) -> Quantity | Unknown:
+def _nodes(own: tuple[Word, ...], command: Command, context: LauncherContext, opaque: Word | None) -> Quantity | Unknown:
     """The nodes: the hosts that are named, those of the hostfile, or this machine (CAI run.py, launch_multi_processes)."""
     file, hosts = option(own, _FILE), option(own, *_HOSTS)
     if file is not None:
-        return _of_file(file, own, surroundings.text_of(file[1], command))
+        return _of_file(file, own, context.text_of(file[1], command))
     if hosts is None:
         return fallback(Name.NUM_NODES, 1, _FILE, "colossalai run", opaque)
     several = (hosts[1].text or "").split(",")

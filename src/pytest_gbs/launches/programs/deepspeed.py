@@ -13,7 +13,7 @@ from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import devices, fallback, names, note, number, option, reason, size, split, uses, world
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.digits import is_digits, whole_number
-from pytest_gbs.model.launch import Launcher, Problem, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Problem, Start
 from pytest_gbs.model.limits import MOST_HOSTS
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name, Note, Origin, Quantity, Reason, Unknown
@@ -29,7 +29,7 @@ _EXCLUDE: Final = ("--exclude", "-e")
 _FEW_HOSTS: Final = 5
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What a command of deepspeed starts."""
     index = behind(command, ("deepspeed",), DEEPSPEED_MODULES)
     if index is None:
@@ -37,13 +37,13 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     parts = split(command, index, _SWITCHES, ("--module",))
     if not parts.program:
         return None
-    found = tuple(sizes(parts.own, command, parts.opaque, surroundings))
-    return within(Start("deepspeed", command.at, found, parts.program, problems=tuple(_problems(parts.own))), command, surroundings)
+    found = tuple(sizes(parts.own, command, parts.opaque, context))
+    return within(Start("deepspeed", command.at, found, parts.program, problems=tuple(_problems(parts.own))), command, context)
 
 
-def sizes(own: tuple[Word, ...], command: Command, opaque: Word | None, surroundings: Surroundings) -> Iterator[Quantity | Unknown]:
+def sizes(own: tuple[Word, ...], command: Command, opaque: Word | None, context: LauncherContext) -> Iterator[Quantity | Unknown]:
     """Yield the sizes that the options `own` of deepspeed give; `opaque` is a word that may hold others."""
-    hosts = _hosts(own, command, surroundings)
+    hosts = _hosts(own, command, context)
     include = option(own, *_INCLUDE)
     if uses(own, "--elastic_training") or uses(own, "--autotuning"):
         yield Unknown(Name.WORLD_SIZE, Reason.ELASTIC)
@@ -58,10 +58,10 @@ def sizes(own: tuple[Word, ...], command: Command, opaque: Word | None, surround
         yield from (world(nodes, each), *(one for one in (nodes, each) if isinstance(one, Quantity)))
 
 
-def _hosts(own: tuple[Word, ...], command: Command, surroundings: Surroundings) -> list[int]:
+def _hosts(own: tuple[Word, ...], command: Command, context: LauncherContext) -> list[int]:
     """The slots of each host in the hostfile, if the repository has it and every line is one that deepspeed reads (DS _parse_hostfile)."""
     given = option(own, "--hostfile", "-H")
-    text = surroundings.text_of(given[1], command) if given is not None else None
+    text = context.text_of(given[1], command) if given is not None else None
     lines = [line.strip() for line in (text or "").splitlines() if line.strip() and not line.lstrip().startswith("#")]
     found = [_host().match(line) for line in lines[: MOST_HOSTS + 1]]
     slots = {host.group(1): whole_number(host.group(2)) or 0 for host in found if host is not None}

@@ -15,7 +15,7 @@ from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import option
 from pytest_gbs.model.command import Command, Part, Word, name_of
 from pytest_gbs.model.document import Document
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.limits import MOST_DEEPY_FILES
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
 
@@ -26,7 +26,7 @@ _ENDINGS: Final = (".yml", ".json")
 _CHOOSES: Final = ("num_gpus", "num_nodes", "include", "exclude", "global_num_gpus")
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What `deepy.py train.py X Y` starts; its files are read together, in their order."""
     index = 0 if name_of(command.words[0]) == DEEPY else python_program(command)
     if index is None or name_of(command.words[index]) != DEEPY:
@@ -37,8 +37,8 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     recipes = tuple(_files(program))
     if len(recipes) > MOST_DEEPY_FILES:
         return None
-    sizes = tuple(_sizes(program, recipes, command, surroundings))
-    return within(Start(DEEPY, command.at, sizes, program, recipes, together=True), command, surroundings)
+    sizes = tuple(_sizes(program, recipes, command, context))
+    return within(Start(DEEPY, command.at, sizes, program, recipes, together=True), command, context)
 
 
 def _files(program: tuple[Word, ...]) -> Iterator[Word]:
@@ -61,14 +61,14 @@ def _placed(word: Word, folder: Word | None) -> Word:
 
 
 def _sizes(
-    program: tuple[Word, ...], recipes: tuple[Word, ...], command: Command, surroundings: Surroundings
+    program: tuple[Word, ...], recipes: tuple[Word, ...], command: Command, context: LauncherContext
 ) -> Iterator[Quantity | Unknown]:
     """Yield the slots of the hostfile, where the tree has it and nothing chooses among them (NX calculate_derived)."""
-    documents = [document for word in recipes if (document := document_of(word, command, surroundings)) is not None]
+    documents = [document for word in recipes if (document := document_of(word, command, context)) is not None]
     given = option(program, "--hostfile", "-H")
     named = [given[1]] if given is not None else [word for each in documents if (word := word_at(each, ("hostfile",))) is not None]
     chosen = any((key,) in each.keyed for each in documents for name in _CHOOSES for key in (name, name.replace("_", "-")))
-    hostfile = document_of(named[-1], command, surroundings) if named and len(documents) == len(recipes) and not chosen else None
+    hostfile = document_of(named[-1], command, context) if named and len(documents) == len(recipes) and not chosen else None
     slots = _slots(hostfile) if hostfile is not None else ()
     if not slots:
         yield Unknown(Name.WORLD_SIZE, Reason.MISSING)

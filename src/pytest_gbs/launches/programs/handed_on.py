@@ -11,7 +11,7 @@ from pytest_gbs.launches.programs import accelerate, deepspeed, python, torchrun
 from pytest_gbs.launches.programs._programs import is_python, own_program
 from pytest_gbs.launches.programs._words import names, option, size, world
 from pytest_gbs.model.command import Command, Word, name_of
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 
 _LAUNCHERS: Final = names("accelerate torchrun deepspeed")
@@ -19,7 +19,7 @@ _ENDS: Final = ("--", "&&", "||", ";", "|")
 _NODES: Final = ("--num_nodes", "--nodes", "--nnodes", "--num_machines", "--replicas")
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What the command behind `--` starts, on the nodes that the program asks for."""
     words = command.words
     program = 0 if name_of(words[0]).endswith(".py") else own_program(command)
@@ -29,7 +29,7 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     handed = command._replace(words=_command(words[dashes:]))
     if not handed.words:
         return None
-    started = (start_of(handed, surroundings) for start_of in (accelerate.start, torchrun.start, deepspeed.start, python.start))
+    started = (start_of(handed, context) for start_of in (accelerate.start, torchrun.start, deepspeed.start, python.start))
     found = next((each for each in started if each is not None), None)
     nodes = option(words[program + 1 : dashes], *_NODES)
     if found is None or nodes is None or nodes[1].text == "1":

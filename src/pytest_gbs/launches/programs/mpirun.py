@@ -10,11 +10,11 @@ from pytest_gbs.launches.programs._ranks import may_train_alone
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import option, size
 from pytest_gbs.model.command import Command, name_of
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Reason, Unknown
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What `mpirun -np N python ...` starts."""
     if name_of(command.words[0]) not in ("mpirun", "mpiexec"):
         return None
@@ -24,9 +24,9 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     if index is None:
         return None
     given = option(command.words[1:place], "-n", "-np", "--n", "--np", "-c")
-    known = given is not None and not may_train_alone(inner, index, surroundings)
+    known = given is not None and not may_train_alone(inner, index, context)
     world = size(Name.WORLD_SIZE, given[1], given[0]) if given is not None and known else Unknown(Name.WORLD_SIZE, Reason.MISSING)
-    return within(Start("mpirun", command.at, (world,), inner.words[index:]), command, surroundings)
+    return within(Start("mpirun", command.at, (world,), inner.words[index:]), command, context)
 
 
 LAUNCHER = Launcher("mpirun", "mpirun -np N python script.py", words=("mpirun", "mpiexec"), start=start)

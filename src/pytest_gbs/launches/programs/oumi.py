@@ -11,26 +11,26 @@ from pytest_gbs.launches.programs._sub_commands import sub_command
 from pytest_gbs.launches.programs._words import option, world
 from pytest_gbs.launches.programs.python import one_process
 from pytest_gbs.model.command import Command
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Reason, Unknown
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What `oumi train -c X` and `oumi distributed LAUNCHER ...` start."""
     index = sub_command(command, ("oumi",), ("train", "distributed"))
     if index is None:
         return None
     words = command.words[index:]
     if words[0].text == "distributed":
-        return _distributed(command._replace(words=words[1:]), surroundings) if len(words) > 1 else None
+        return _distributed(command._replace(words=words[1:]), context) if len(words) > 1 else None
     config = option(words, "--config", "-c")
     recipes = (config[1],) if config is not None else ()
-    return within(Start("oumi train", command.at, (one_process(command),), words, recipes), command, surroundings)
+    return within(Start("oumi train", command.at, (one_process(command),), words, recipes), command, context)
 
 
-def _distributed(command: Command, surroundings: Surroundings) -> Start | None:
+def _distributed(command: Command, context: LauncherContext) -> Start | None:
     """What a launcher starts with nodes and processes of the cluster in front of its own options (OU distributed_run.py:174-184, 502)."""
-    found = torchrun.start(command, surroundings) or accelerate.start(command, surroundings)
+    found = torchrun.start(command, context) or accelerate.start(command, context)
     if found is None:
         return None
     nodes, each = (command.machines.nodes, command.machines.gpus_per_node) if command.machines is not None else (None, None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pytest_gbs.launches.programs._programs import python_program
 from pytest_gbs.model.command import Command, name_of
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Reason, Unknown
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:  # noqa: ARG001
+def start(command: Command, context: LauncherContext) -> Start | None:  # noqa: ARG001
     """What `ray job submit ... -- python ...` starts."""
     words = command.words
     if name_of(words[0]) != "ray" or tuple(word.text for word in words[1:3]) != ("job", "submit"):

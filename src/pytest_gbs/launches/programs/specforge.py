@@ -5,11 +5,11 @@ from __future__ import annotations
 from pytest_gbs.launches.programs._sub_commands import sub_command
 from pytest_gbs.launches.programs._words import option
 from pytest_gbs.model.command import Command
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Reason, Unknown
 
 
-def start(command: Command, _surroundings: Surroundings) -> Start | None:
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `specforge train` starts; a plan trains nothing, and a producer serves."""
     index = sub_command(command, ("specforge",), ("train",))
     if index is None:

@@ -9,23 +9,23 @@ from pytest_gbs.launches.programs._ranks import may_train_alone
 from pytest_gbs.launches.programs._slurm import Value, count, step, tasks, within
 from pytest_gbs.launches.programs.python import one_process, visible_gpus
 from pytest_gbs.model.command import Command
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What `srun python ...` starts."""
-    index, stated = own_program(command), step(command, surroundings)
+    index, stated = own_program(command), step(command, context)
     if index is None or stated is None:
         return None
     found, words, visible = tasks(stated), command.words[index:], None
     if isinstance(found, Quantity) and found.value == 1:
         found = one_process(command)  # one process for all GPUs of the job: it may start others itself
         visible = visible_gpus(command)
-    elif isinstance(found, Quantity) and may_train_alone(command, index, surroundings):
-        return within(Start("srun python", command.at, (Unknown(found.name, Reason.MISSING, found.at),), words), command, surroundings)
+    elif isinstance(found, Quantity) and may_train_alone(command, index, context):
+        return within(Start("srun python", command.at, (Unknown(found.name, Reason.MISSING, found.at),), words), command, context)
     sizes = (found, *_others(stated))
-    return within(Start("srun python", command.at, sizes, words, visible=visible), command, surroundings)
+    return within(Start("srun python", command.at, sizes, words, visible=visible), command, context)
 
 
 def _others(stated: dict[str, Value]) -> Iterator[Quantity | Unknown]:

@@ -14,27 +14,27 @@ from pytest_gbs.launches.programs._words import fallback, size, world
 from pytest_gbs.launches.programs.python import one_process
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.document import Document
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 
 _TRAINERS: Final = ("pt", "sft", "rlhf")
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What `swift sft ...` and `megatron sft ...` start."""
     for name in ("swift", "megatron"):
         index = sub_command(command, (name,), _TRAINERS)
         if index is not None:
             recipes = tuple(word for word in command.words[index + 1 : index + 2] if is_recipe(word))
-            sizes = _sizes(command, surroundings, recipes[0] if recipes else None)
+            sizes = _sizes(command, context, recipes[0] if recipes else None)
             made = Start(f"{name} {command.words[index].text}", command.at, sizes, command.words[index:], recipes)
-            return within(made, command, surroundings)
+            return within(made, command, context)
     return None
 
 
-def _sizes(command: Command, surroundings: Surroundings, recipe: Word | None) -> tuple[Quantity | Unknown, ...]:
+def _sizes(command: Command, context: LauncherContext, recipe: Word | None) -> tuple[Quantity | Unknown, ...]:
     """`NNODES` x `NPROC_PER_NODE`, 1 for one that is not set (SW get_torchrun_args)."""
-    document = document_of(recipe, command, surroundings)
+    document = document_of(recipe, command, context)
     nodes, each = (_variable(command, document, name) for name in ("NNODES", "NPROC_PER_NODE"))
     if recipe is not None and document is None and (nodes is None or each is None):
         return (Unknown(Name.WORLD_SIZE, Reason.MISSING, recipe.at),)

@@ -14,7 +14,7 @@ from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import sub_command
 from pytest_gbs.launches.programs._words import opaque_word, option
 from pytest_gbs.model.command import Command, Option, Word, options
-from pytest_gbs.model.launch import Launcher, LauncherFile, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, LauncherFile, Start
 from pytest_gbs.model.quantity import Name, Note, Origin, Quantity, Reason, Unknown
 
 # TRL cli/main.py and trl/scripts: the trainers.
@@ -33,17 +33,17 @@ _IN_PROFILE: Final = 8
 _IN_RECIPE: Final = ("accelerate_config", "config_file", "num_processes", "num_machines")
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What `trl sft ...` starts."""
     index = sub_command(command, ("trl",), _TRAINERS)
     if index is None:
         return None
     own = command.words[index + 1 :]
     recipe = option(own, "--config")
-    document = document_of(recipe[1] if recipe is not None else None, command, surroundings)
+    document = document_of(recipe[1] if recipe is not None else None, command, context)
     # Both go to accelerate, the command line behind the recipe, so that it wins (TRL cli/commands/training.py:58-72).
     in_recipe = tuple(word for key in _IN_RECIPE for word in option_at(document, key)) if document is not None else ()
-    of = _given((*in_recipe, *_handed_on(own)), command, surroundings)
+    of = _given((*in_recipe, *_handed_on(own)), command, context)
     found = tuple(_or_in_recipe(sizes(of), recipe is not None and document is None))
     files = (of.file,) if of.file is not None and of.file.path else ()
     made = Start(
@@ -55,7 +55,7 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
         files,
         problems=tuple(problems(of)),
     )
-    return within(made, command, surroundings)
+    return within(made, command, context)
 
 
 def _handed_on(own: tuple[Word, ...]) -> Iterator[Word]:
@@ -69,12 +69,12 @@ def _span(each: Option) -> range:
     return range(each.place, each.place + 1 + ("=" not in each.name.starts_with and each.value is not None))
 
 
-def _given(own: tuple[Word, ...], command: Command, surroundings: Surroundings) -> AccelerateCommand:
+def _given(own: tuple[Word, ...], command: Command, context: LauncherContext) -> AccelerateCommand:
     """What accelerate gets: a profile's file in the tree, or one that TRL ships (TRL cli/accelerate_config.py)."""
     named = option(own, "--accelerate_config") or option(own, "--config_file")
     if named is None:
         return AccelerateCommand(own, opaque_word(own), None, None)
-    file = surroundings.launcher_file(named[1], command) or _profile(named[1])
+    file = context.launcher_file(named[1], command) or _profile(named[1])
     return AccelerateCommand(own, opaque_word(own), named[1], file)
 
 

@@ -9,30 +9,30 @@ from pytest_gbs.launches.programs._slurm import step, tasks, within
 from pytest_gbs.launches.programs._sub_commands import sub_command
 from pytest_gbs.launches.programs._words import fallback, option, reason, size, uses, world
 from pytest_gbs.model.command import Command
-from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 
 _OWN = "xtuner/configs/"  # XT configs/__init__.py: a name without suffix is that of a file there
 
 
-def start(command: Command, surroundings: Surroundings) -> Start | None:
+def start(command: Command, context: LauncherContext) -> Start | None:
     """What `xtuner train CONFIG` starts; None if the command line changes the configuration, or leaves it out."""
     index = sub_command(command, ("xtuner",), ("train",))
     words = command.words[index + 1 :] if index is not None else ()
     if index is None or not words or words[0].starts_with.startswith("-") or uses(words, "--cfg-options"):
         return None
-    sizes = _sizes(command, surroundings, index)
+    sizes = _sizes(command, context, index)
     made = Start("xtuner train", command.at, sizes, command.words[index : index + 2], words[:1], own_recipes=_OWN)
-    return within(made, command, surroundings)
+    return within(made, command, context)
 
 
-def _sizes(command: Command, surroundings: Surroundings, index: int) -> tuple[Quantity | Unknown, ...]:
+def _sizes(command: Command, context: LauncherContext, index: int) -> tuple[Quantity | Unknown, ...]:
     """`NNODES` x `NPROC_PER_NODE`, 1 for one that is not set; the tasks of Slurm if the command line asks for them."""
     launcher = option(command.words[index:], "--launcher")
     if launcher is not None and launcher[1].text not in ("none", "slurm"):
         return (Unknown(Name.WORLD_SIZE, reason(launcher[1]), launcher[1].at),)
     if launcher is not None and launcher[1].text == "slurm":
-        stated = step(command, surroundings)
+        stated = step(command, context)
         return (tasks(stated) if stated is not None else Unknown(Name.WORLD_SIZE, Reason.MISSING, launcher[1].at),)
     nodes, each = command.variable("NNODES"), command.variable("NPROC_PER_NODE")
     number = size(Name.NUM_NODES, nodes, "NNODES") if nodes else fallback(Name.NUM_NODES, 1, "NNODES", "xtuner", None)

@@ -9,9 +9,9 @@ from typing import Final
 from pytest_gbs.model.document import NOTEBOOK, Document
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.schedule import Schedule
-from pytest_gbs.model.surroundings import Surroundings
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python import documents
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
@@ -26,16 +26,16 @@ from pytest_gbs.readers.python.scopes import read_scopes
 _KEPT: Final = 64  # programs that the launches of a script start and that import one another; what is kept of each is small
 
 
-def read_python(source: Source, surroundings: Surroundings | None = None) -> tuple[Document | Unreadable, ...]:
+def read_python(source: Source, context: ProgramContext | None = None) -> tuple[Document | Unreadable, ...]:
     """The documents of a Python file or a notebook, in the order of the text; why there are none where Python's parser refuses it."""
     program = read_program(source)
-    return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program, Modules(surroundings)))
+    return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program, Modules(context)))
 
 
-def read_started(source: Source, line: CommandLine, surroundings: Surroundings) -> tuple[Started, ...]:
+def read_started(source: Source, line: CommandLine, context: ProgramContext) -> tuple[Started, ...]:
     """The calls of a Python file that set a batch size, as they are when `line` starts it."""
     program = _program(source)
-    return () if program is None else tuple(read_launched(program, read_scopes(program.tree), line, Modules(surroundings)))
+    return () if program is None else tuple(read_launched(program, read_scopes(program.tree), line, Modules(context)))
 
 
 def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:

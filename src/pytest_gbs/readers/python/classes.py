@@ -29,7 +29,7 @@ class Classes(Objects):
             return Ancestor(names, {})
         span = self.program.span(func)
         fields = {key: (span, at_span(value, span)) for key, (_, value) in above.fields.items()}
-        if self.modules is not None and self.modules.surroundings.has_table(name):  # the library itself: its table says what the class sets
+        if self.modules is not None and self.modules.context.has_table(name):  # the library itself: its table says what the class sets
             return Ancestor(names + above.names, {key: entry for key, entry in fields.items() if isinstance(entry[1], Known)})
         return above._replace(names=names + above.names, fields=fields)
 

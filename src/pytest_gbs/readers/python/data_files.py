@@ -8,7 +8,7 @@ from typing import Any, Final
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT
 from pytest_gbs.model.location import KeyPath, Location, Source, upwards
-from pytest_gbs.model.surroundings import Read
+from pytest_gbs.model.program_context import Read
 from pytest_gbs.readers.json_reader import read_json
 from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.scalar import loader_of, resolve

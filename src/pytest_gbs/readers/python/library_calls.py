@@ -41,7 +41,7 @@ class LibraryCalls(Options):
         path = self.value(opened, scope)
         if self.modules is None or not isinstance(path, Known) or not isinstance(path.value, str):
             return None
-        table = loaded(path.value, self.program.source.path.rpartition("/")[0], self.modules.surroundings.read, self.program.span(node))
+        table = loaded(path.value, self.program.source.path.rpartition("/")[0], self.modules.context.read, self.program.span(node))
         return configuration(table) if table is not None and name.endswith("OmegaConf.load") else table
 
     def _of_configuration(self, base: Made, name: str, node: ast.expr) -> Value:
@@ -127,5 +127,5 @@ class LibraryCalls(Options):
         folder = below(self.program.source.path.rpartition("/")[0], path) if path is not None else None
         if folder is None or name is None or self.modules is None or not (self.line is None or self.line.whole):
             return None
-        found = self.modules.surroundings.given_by_hydra(folder, name.removesuffix(".yaml"))
+        found = self.modules.context.given_by_hydra(folder, name.removesuffix(".yaml"))
         return composed(*found, self.program.span(decorator)) if found is not None else None

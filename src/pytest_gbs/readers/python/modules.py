@@ -12,8 +12,8 @@ from typing import TypeAlias
 from pytest_gbs.model.limits import MOST_IMPORTED_MODULES
 from pytest_gbs.model.location import Source, Unreadable, upwards
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.surroundings import Surroundings
 from pytest_gbs.readers.python.program import Program, read_program
 from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
 
@@ -67,14 +67,14 @@ class Bound(NamedTuple):
 
 
 class Modules:
-    """Finds what programs take from their `surroundings`.
+    """Finds what programs take from their `context`.
 
     `changed` and `handed_on` keep what was found out about the functions: which attributes of a parameter each changes, with the constant
     that it always sets one to, and what each gives to others, by scope and name.
     """
 
-    def __init__(self, surroundings: Surroundings | None = None) -> None:
-        self.surroundings = surroundings or Surroundings()
+    def __init__(self, context: ProgramContext | None = None) -> None:
+        self.context = context or ProgramContext()
         self.found: dict[tuple[str, str, bool], tuple[Program, Scopes] | None] = {}
         self.changed: dict[tuple[ast.FunctionDef, str], dict[AttributePath, ast.Constant | None]] = {}
         self.handed_on: dict[Scope, dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]] = {}
@@ -119,7 +119,7 @@ class Modules:
         within = any(each.startswith("config") for each in path.split("/")[:-1])
         for folder in (*upwards(path.rpartition("/")[0]), "") if within else _folders_near(path):
             beside = f"{folder}/{name}".lstrip("/")
-            source = self.surroundings.read(beside) if beside != path else None
+            source = self.context.read(beside) if beside != path else None
             if isinstance(source, Source):
                 return _loaded(source)
         return None
@@ -127,8 +127,8 @@ class Modules:
     def beside(self, path: str, words: tuple[str, ...]) -> list[tuple[Program, Scopes]]:
         """The Python files beside the one at `path` whose text has all `words`, else those in the folder above."""
         for folder in _folders_near(path):
-            names = (each for each in self.surroundings.in_folder(folder) if each.endswith(".py") and each != path)
-            sources = (self.surroundings.read(each) for each in islice(names, MOST_IMPORTED_MODULES))
+            names = (each for each in self.context.in_folder(folder) if each.endswith(".py") and each != path)
+            sources = (self.context.read(each) for each in islice(names, MOST_IMPORTED_MODULES))
             fitting = [each for each in sources if isinstance(each, Source) and all(word in each.text for word in words)]
             found = [loaded for each in fitting if (loaded := _loaded(each)) is not None]
             if found:
@@ -146,7 +146,7 @@ class Modules:
 
     def _look_for(self, name: str, folder: str, sizes: bool) -> tuple[Program, Scopes] | None:
         for path in module_paths(name, folder):
-            source = self.surroundings.read(path)
+            source = self.context.read(path)
             if isinstance(source, Source):
                 of_interest = not sizes or path.endswith("/__init__.py") or _size().search(source.text)
                 return _loaded(source) if of_interest else None

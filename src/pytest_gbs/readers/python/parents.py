@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_PARENTS, MOST_PARENTS
 from pytest_gbs.model.location import Source, Unreadable, below
+from pytest_gbs.model.program_context import Read
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.surroundings import Read
 from pytest_gbs.readers.python.program import Program, read_program
 from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scopes, read_scopes

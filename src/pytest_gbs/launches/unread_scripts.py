@@ -28,7 +28,7 @@ class Mentioned(NamedTuple):
     possible: tuple[str, ...] = ()
 
 
-class Reach:
+class UnreadScripts:
     """What the scripts of a tree may launch; each text is searched once.
 
     Files are compared by name, without their folders, which may be variables.
@@ -108,4 +108,4 @@ def _paths(by_name: dict[str, list[str]], names: Iterable[str]) -> tuple[str, ..
     return tuple(path for name in sorted(names) for path in by_name[name])
 
 
-__all__ = ["Reach"]
+__all__ = ["UnreadScripts"]

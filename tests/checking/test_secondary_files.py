@@ -1,4 +1,4 @@
-"""What lies in a folder that is set aside is noted once and fails nothing."""
+"""Findings in secondary files are noted once and fail nothing."""
 
 from __future__ import annotations
 

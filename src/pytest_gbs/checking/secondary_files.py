@@ -1,4 +1,4 @@
-"""Which files a repository has set aside: tests, code of others, and what its owners say is not maintained."""
+"""Which files of a repository are secondary: tests, vendored code, and folders whose README says that they are not maintained."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _READMES: Final = ("README.md", "readme.md", "README.rst", "README")
 _FIRST: Final = 3_000  # characters of a README that may say that its folder is not maintained
 
 
-class SetAside:
-    """The lazy memo of which folders of a tree are set aside; what lies below a folder that was asked for is not."""
+class SecondaryFiles:
+    """Which folders of a tree are secondary, found when asked; nothing below a folder that the user named is."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -42,12 +42,12 @@ class SetAside:
         self.targets: Sequence[str] = ()
 
     def __contains__(self, path: object) -> bool:
-        """Whether the file at `path` lies in a folder that is set aside."""
+        """Whether the file at `path` lies in a secondary folder."""
         folder = str(path).rpartition("/")[0]
         asked = max((len(target) for target in self.targets if f"{folder}/".startswith(f"{target.rstrip('/')}/")), default=0)
         of_others = str(path).lower().endswith(_OF_PACKAGES)
         within = [each for each in upwards(folder) if len(each) > asked]
-        return any(map(self._is_set_aside, within)) or (of_others and any(map(self._is_copied, within)))
+        return any(map(self._is_secondary, within)) or (of_others and any(map(self._is_copied, within)))
 
     def _is_copied(self, folder: str) -> bool:
         """Whether `folder` holds the whole of a package of others, with its documents and examples."""
@@ -56,7 +56,7 @@ class SetAside:
             self._copies[folder] = named and any(isinstance(self._tree.read(f"{folder}/{name}"), Source) for name in _PACKAGED)
         return self._copies[folder]
 
-    def _is_set_aside(self, folder: str) -> bool:
+    def _is_secondary(self, folder: str) -> bool:
         if folder not in self._folders:
             name = folder.rpartition("/")[2].lower()
             named = name in _FOLDERS or not _WORDS.isdisjoint(re.split(r"[_.-]", name))

@@ -16,7 +16,7 @@ def _missing(path: str) -> Source | Unreadable:
     return Unreadable(path, "no such file")
 
 
-class Surroundings(NamedTuple):
+class ProgramContext(NamedTuple):
     """What a program may take from beyond its own file; as it stands, nothing.
 
     `in_folder` gives the paths of the files in a folder; `given_by_hydra` what Hydra makes of the file of a name in a folder, as plain
