@@ -57,7 +57,7 @@ def test_what_is_new_is_told(known: Path, gbs: Gbs, files: dict[str, str]) -> No
 def test_what_occurs_no_longer_is_told_and_pruned(known: Path, gbs: Gbs) -> None:
     write(known, {"a.yaml": GOOD})
     said = gbs("check", "--baseline", FILE)
-    assert (said.code, said.err) == (0, "gbs: in the baseline, but gone: a.yaml GBS101\ngbs: --prune-baseline removes them\n")
+    assert (said.code, said.err) == (0, "gbs: in the baseline, but no longer found: a.yaml GBS101\ngbs: --prune-baseline removes them\n")
     assert gbs("check", "--baseline", FILE, "--prune-baseline").err == "gbs: removed from the baseline: a.yaml GBS101\n"
     assert json.loads((known / FILE).read_text())["findings"] == []
     assert gbs("check", "--baseline", FILE).err == ""
@@ -143,7 +143,7 @@ class TestSettings:
 
     def test_what_occurs_no_longer_is_told_and_pruned(self, named: Path, gbs: Gbs) -> None:
         write(named, {"a.yaml": GOOD})
-        assert "in the baseline, but gone: a.yaml GBS101" in gbs("check").err
+        assert "in the baseline, but no longer found: a.yaml GBS101" in gbs("check").err
         assert gbs("check", "--prune-baseline").err == "gbs: removed from the baseline: a.yaml GBS101\n"
         assert json.loads((named / FILE).read_text())["findings"] == []
 

@@ -66,7 +66,7 @@ def test_exit_code(arguments: str, code: int, repo: Path, gbs: Gbs) -> None:
         pytest.param("--strict", "gbs: no option '--strict'; there are check", id="an option for a command"),
         pytest.param("check nowhere", "gbs: no such file or folder: nowhere", id="no such path"),
         pytest.param("check --format", "gbs check: argument --format: expected one argument", id="an argument is missing"),
-        pytest.param("check --format pdf", "gbs: no format 'pdf'; there are azure, concise", id="no such format"),
+        pytest.param("check --format pdf", "gbs: no format 'pdf'; the formats are azure, concise", id="no such format"),
         pytest.param("show --format sarif", "gbs: gbs show has no format 'sarif'", id="no such format of show"),
         pytest.param("check --select GBS999", "gbs: no rule is called GBS999", id="no such rule"),
         pytest.param("check --nodes 0", "gbs check: argument --nodes: '0' is not a whole number from 1 to 65,536", id="no nodes"),

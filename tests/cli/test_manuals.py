@@ -10,6 +10,7 @@ import pytest
 import pytest_gbs.cli
 from pytest_gbs import __version__
 from pytest_gbs.cli import commands, find
+from pytest_gbs.cli._table import text_lines
 from pytest_gbs.cli.rules import FAMILIES
 from pytest_gbs.frameworks import tables
 from pytest_gbs.launches.programs import launchers
@@ -114,7 +115,7 @@ def test_help_fits_one_screen(name: str, gbs: Gbs) -> None:
     said = gbs(name, "--help")
     assert said.code == 0
     assert len(said.out.splitlines()) <= 50
-    assert max(map(len, said.out.splitlines())) <= 110
+    assert max(map(len, said.out.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("word", ["__init__", "_output", "check.x", "", "os", "../check"])
@@ -124,3 +125,15 @@ def test_no_other_module_is_a_command(word: str) -> None:
 
 def test_the_version(gbs: Gbs) -> None:
     assert gbs("--version") == (0, f"gbs {__version__}\n", "")
+
+
+def test_a_table_that_is_too_wide_for_a_terminal_has_blocks() -> None:
+    head, rows = ("key", "size", "source"), [("micro", "micro batch size", "trainer.py:12"), ("steps", "", "trainer.py:13")]
+    assert list(text_lines(head, rows, 0)) == list(text_lines(head, rows, 80))
+    assert list(text_lines(head, rows, 20)) == [
+        "micro",
+        "  size    micro batch size",
+        "  source  trainer.py:12",
+        "steps",
+        "  source  trainer.py:13",
+    ]

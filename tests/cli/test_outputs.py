@@ -26,7 +26,9 @@ def stale(repo: Path) -> Path:
     [
         pytest.param(("--output", "sarif"), "--output takes FORMAT:FILE, as in sarif:gbs.sarif, not 'sarif'", id="no file"),
         pytest.param(("--output", "sarif:"), "--output takes FORMAT:FILE, as in sarif:gbs.sarif, not 'sarif:'", id="an empty name"),
-        pytest.param(("--output", "sraif:a"), "no format 'sraif'; there are azure, concise, csv", id="no such format"),
+        pytest.param(
+            ("--output", "sraif:a"), "no format 'sraif'; did you mean sarif? the formats are azure, concise, csv", id="no such format"
+        ),
         pytest.param(("--output", "json:a", "--output", "csv:a"), "--output: two formats can't go to one file", id="one file"),
         pytest.param(
             ("--output", "json:a", "--output-file", "a"), "--output: two formats can't go to one file", id="one file, another flag"

@@ -37,7 +37,7 @@ def test_every_format_is_accepted_in_a_file_of_its_own() -> None:
 
 
 def test_an_unknown_format_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="no format '_format'; there are azure, concise, csv"):
+    with pytest.raises(UsageError, match="no format '_format'; the formats are azure, concise, csv"):
         find("_format")
 
 

@@ -188,7 +188,7 @@ UNREAD: dict[str, tuple[dict[str, str | bytes], str]] = {
         "a loop of more than 64 turns",
     ),
     "a word": ({"run.sh": f"{LAUNCH} --gradient_accumulation_steps={'0' * 20_000}8\n"}, "a word of more than 20,000 characters"),
-    "brackets": ({"run.sh": "{ " * 50 + VIOLATING.strip() + "; }" * 50}, "statements within more than 40 others"),
+    "brackets": ({"run.sh": "{ " * 50 + VIOLATING.strip() + "; }" * 50}, "statements nested more than 40 deep"),
     "wrappers": ({"run.sh": "env " * 12 + VIOLATING}, "a command behind more than 8 others"),
     "a shell": ({"run.sh": f"bash -c '#{' ' * 20_000}\n{VIOLATING}'"}, "a script of more than 20,000 characters within another"),
     "a NUL": ({"run.sh": b"# caf\0\n" + VIOLATING.encode()}, "not text: NUL at byte 5"),
@@ -210,7 +210,7 @@ UNREAD: dict[str, tuple[dict[str, str | bytes], str]] = {
     ),
     "scripts within scripts": (
         {"run.sh": "bash step1.sh 8\n", **CHAIN, "step5.sh": f"{LAUNCH} --gradient_accumulation_steps $1\n"},
-        "a script within more than 3 others",
+        "scripts nested more than 3 deep",
     ),
     "a sourced file": (
         {"run.sh": f"source launch.inc\n# {LAUNCH}\n", "launch.inc": b"\0" + VIOLATING.encode()},

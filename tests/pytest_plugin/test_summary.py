@@ -112,7 +112,7 @@ def test_the_baseline_of_the_settings_holds_and_what_is_named_in_vain_is_told(
     result = pytester.runpytest(*RECIPES)
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(
-        ['  exclude has "nothing/**", which matches no file*', "  in the baseline, but gone: recipes/good.yaml GBS101"]
+        ['  exclude has "nothing/**", which matches no file*', "  in the baseline, but no longer found: recipes/good.yaml GBS101"]
     )
 
 

@@ -67,7 +67,7 @@ def test_it_stays_silent(text: str, tmp_path: Path) -> None:
         pytest.param(
             "The model is trained on 8 A100 GPUs with 80GB memory. Keep the global batch size the same:"
             " `per_device_train_batch_size` x `gradient_accumulation_steps`.\n",
-            "document multiplies what one GPU takes to the global batch size, and leaves out its 8 GPUs",
+            "document's arithmetic for the global batch size leaves out its 8 GPUs",
             id="a formula without the GPUs",
         ),
     ],

@@ -108,34 +108,32 @@ def test_outputs_that_some_run_of_the_source_prints_are_in_order(text: str, tmp_
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param(_notebook((ALL, _unsloth(8, 1))), "it printed 8 x 1 = 8 on each device, the source gives 4 x 2 = 8", id="both"),
+        pytest.param(_notebook((ALL, _unsloth(8, 1))), "printed 8 x 1 = 8 per device, but the source gives 4 x 2 = 8", id="both"),
+        pytest.param(_notebook((ALL, _unsloth(4, 4))), "printed 4 x 4 = 16 per device, but the source gives 4 x 2 = 8", id="accumulation"),
+        pytest.param(_notebook((ALL, _unsloth(8, 2))), "printed 8 x 2 = 16 per device, but the source gives 4 x 2 = 8", id="one GPU"),
         pytest.param(
-            _notebook((ALL, _unsloth(4, 4))), "it printed 4 x 4 = 16 on each device, the source gives 4 x 2 = 8", id="accumulation"
-        ),
-        pytest.param(_notebook((ALL, _unsloth(8, 2))), "it printed 8 x 2 = 16 on each device, the source gives 4 x 2 = 8", id="one GPU"),
-        pytest.param(
-            _notebook((ALL, _transformers(2, 2))), "it printed 2 x 2 = 4 on each device, the source gives 4 x 2 = 8", id="transformers"
+            _notebook((ALL, _transformers(2, 2))), "printed 2 x 2 = 4 per device, but the source gives 4 x 2 = 8", id="transformers"
         ),
         pytest.param(
             _notebook((ALL.replace("=4", "=2048"), _transformers(1024, 2))),
-            "it printed 1,024 x 2 = 2,048 on each device, the source gives 2,048 x 2 = 4,096",
+            "printed 1,024 x 2 = 2,048 per device, but the source gives 2,048 x 2 = 4,096",
             id="thousands",
         ),
         pytest.param(
             _notebook((ALL, _unsloth(2, 2).partition(" | Grad")[0])),
-            "it printed micro batch 2 on each device, the source gives 4 x 2 = 8",
+            "printed micro batch 2 per device, but the source gives 4 x 2 = 8",
             id="cut off",
         ),
         pytest.param(
-            _notebook((GRPO, _unsloth(6, 4))), "it printed 6 x 4 = 24 on each device, the source gives accumulation 1", id="not rewritten"
+            _notebook((GRPO, _unsloth(6, 4))), "printed 6 x 4 = 24 per device, but the source gives accumulation 1", id="not rewritten"
         ),
         pytest.param(
             _notebook((ALL, ""), (CONFIG.replace("=4", "=8") + TRAINS, _unsloth(1, 1))),
-            "it printed 1 x 1 = 1 on each device, the source gives no such batch",
+            "printed 1 x 1 = 1 per device, but the source gives no such batch",
             id="two recipes",
         ),
         pytest.param(
-            _notebook(("%%time\n" + ALL, _unsloth(8, 1))), "it printed 8 x 1 = 8 on each device, the source gives 4 x 2 = 8", id="timed"
+            _notebook(("%%time\n" + ALL, _unsloth(8, 1))), "printed 8 x 1 = 8 per device, but the source gives 4 x 2 = 8", id="timed"
         ),
     ],
 )

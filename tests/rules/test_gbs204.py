@@ -56,7 +56,7 @@ def test_some_number_fits(constraints: tuple[Constraint, ...], sizes: tuple[Size
 
 def test_a_least_size_on_any_hardware_is_named_alone() -> None:
     found = only(list(rule.check(run(batch(8), accumulation(8), table=table(DIVIDES, TWO)))))
-    assert found.message == ("no number of GPUs fits: global_batch_size 8 / gradient_accumulation_steps 8 = 1 must be at least 2")
+    assert found.message == ("no number of GPUs works: global_batch_size 8 / gradient_accumulation_steps 8 = 1 must be at least 2")
     assert found.details == ("one is refused",)
     assert len(found.related) == 1
 
@@ -70,7 +70,7 @@ def test_it_tells_what_stops_the_run_on_the_hardware_at_hand() -> None:
 @pytest.mark.parametrize("hardware", [(), (world(4),)], ids=["GPUs unknown", "4 GPUs"])
 def test_the_gpus_at_hand_are_not_to_blame(hardware: tuple[Size, ...]) -> None:
     found = only(list(rule.check(run(batch(8), accumulation(3), *hardware, table=table(DIVIDES, TWO)))))
-    assert found.message == ("no number of GPUs fits: global_batch_size 8 must be divisible by GPUs x gradient_accumulation_steps 3")
+    assert found.message == ("no number of GPUs works: global_batch_size 8 must be divisible by GPUs x gradient_accumulation_steps 3")
 
 
 def test_checks_that_exclude_each_other_are_all_named() -> None:
@@ -82,7 +82,7 @@ def test_checks_that_exclude_each_other_are_all_named() -> None:
         *(size(name, number, Origin.SETTINGS) for name, number in ((Name.NUM_GENERATIONS, 6), (Name.STEPS_PER_GENERATION, 4))),
     )
     found = only(list(rule.check(run(*sizes, size(Name.NUM_ITERATIONS, 3, Origin.SETTINGS), table=table(one, other, GROUPS)))))
-    assert found.message == "no number of GPUs fits: these checks of the framework contradict each other"
+    assert found.message == "no number of GPUs works: these checks of the framework contradict each other"
     assert len(found.details) == 2
 
 
@@ -124,7 +124,7 @@ def test_checks_that_take_no_part_are_not_named() -> None:
     two = Constraint("group-not-divisible", (Name.NUM_GENERATIONS,), at_least=2, label="an advantage needs two completions")
     sizes = (batch(8), size(Name.MICRO_BATCH_SIZE, 3), size(Name.NUM_GENERATIONS, 8))
     found = only(list(rule.check(run(*sizes, table=TABLE._replace(constraints=(whole, two))))))
-    assert found.message == ("no number of GPUs fits: global_batch_size 8 must be divisible by micro_batch_size 3 x data-parallel size")
+    assert found.message == ("no number of GPUs works: global_batch_size 8 must be divisible by micro_batch_size 3 x data-parallel size")
     assert found.details == ()
 
 

@@ -64,7 +64,7 @@ def test_each_version_has_its_own_way_with_a_remainder(pins: str, mini: int, exp
 
 def test_what_each_rank_loses_is_told(tmp_path: Path) -> None:
     message = "each optimizer step trains on 256 completions, not 260: 4 on each of 64 ranks"
-    late = [("GBS471", "error", "260 completions do not divide among 64 ranks; verl stops during training")]
+    late = [("GBS471", "error", "260 completions can't be split evenly over 64 ranks; verl stops during training")]
     open_ = [("GBS471", "warning", f"{message}; since 0.8 verl stops instead")]
     assert found("ppo.yaml", verl(1024, 260, nodes=8), tmp_path, "GBS471", pins="verl==0.7.0\n") == [("GBS471", "warning", message)]
     assert found("ppo.yaml", verl(1024, 260, nodes=8), tmp_path, "GBS471", pins="verl==0.8.0\n") == late

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final
+
+_CLOSE: Final = 0.65  # difflib's ratio from which on a word of the command line is offered
+_LONGEST: Final = 100
 
 
 def slips(word: str) -> int:
@@ -19,6 +24,14 @@ def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
     found = sorted((_unlike(word, candidate), candidate) for candidate in candidates if candidate != word and _is_alike(word, candidate))
     found = [each for each in found if each[0] <= slips(each[1]) + 1]
     return found[0][1] if found and (len(found) == 1 or found[0][0] < found[1][0]) else None
+
+
+def suggestion(word: str, candidates: Iterable[str]) -> str:
+    """`did you mean check? ` for a mistyped word of the command line, or "" if no candidate is close."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word[:_LONGEST], candidates, 1, _CLOSE)
+    return f"did you mean {close[0]}? " if close else ""
 
 
 def _is_alike(word: str, candidate: str) -> bool:

@@ -29,7 +29,7 @@ def accepted(report: Report, settings: Settings, tree: Tree, targets: Sequence[s
     if not settings.baseline:
         return report._replace(notices=(*report.notices, *notices))
     known = read_baseline(settings, tree)
-    gone = (f"in the baseline, but gone: {each}" for each in in_words(missing(report, known, settings, targets)))
+    gone = (f"in the baseline, but no longer found: {each}" for each in in_words(missing(report, known, settings, targets)))
     return without(report, known)._replace(notices=(*report.notices, *notices, *gone))
 
 

@@ -376,7 +376,7 @@ def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -
 def _rounded(size: Quantity) -> str:
     """Words for a `size` that is what is left of a larger one: `, of train.global_batch_size 14`; "" if it is not."""
     asked = next((leaf for leaf in leaves(size) if leaf.name == size.name and leaf.value != size.value), None)
-    return f", what is left of {asked.key or called(asked.name)} {asked.value:,} in whole micro batches" if asked else ""
+    return f", which is {asked.key or called(asked.name)} {asked.value:,} rounded down to whole micro batches" if asked else ""
 
 
 def _elsewhere(run: Run, size: Quantity, shown: set[Location]) -> tuple[Related, ...]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 NOT_IN_HELP: Final = "==SUPPRESS=="  # argparse.SUPPRESS
 _FIXING: Final = (
-    ("--fix-settings", "trust the claims: change accumulation first, else micro batch"),
+    ("--fix-settings", "trust the comments: change the settings"),
     ("--fix-declarations", "trust the settings: change the numbers in the comments"),
     ("--diff", "write nothing, print the patch; exit 1 if there is one"),
 )
@@ -26,7 +26,7 @@ _BASELINE: Final = (
 def add_fixing(parser: argparse.ArgumentParser, *, shown: bool) -> None:
     """Add the flags that fix what is found; where they are not `shown`, the help names one alone."""
     group = parser.add_argument_group("fixing findings")
-    words = "apply safe fixes: none changes a size or a claim" + ("" if shown else " (gbs fix --help: more)")
+    words = "apply safe fixes: sizes and claims stay" + ("" if shown else " (gbs fix --help)")
     group.add_argument("--fix", action="store_true", help=words)
     for flag, words in _FIXING:
         group.add_argument(flag, action="store_true", help=words if shown else NOT_IN_HELP)
@@ -60,7 +60,7 @@ def wants_baseline(arguments: argparse.Namespace) -> bool:
 
 def add_outputs(group: argparse._ArgumentGroup, *, shown: bool = True) -> None:
     """Add the flag for several formats in one run."""
-    words = "write this format to this file too; may be repeated" if shown else NOT_IN_HELP
+    words = "also write this format to this file; may be repeated" if shown else NOT_IN_HELP
     group.add_argument("--output", action="append", default=[], metavar="FORMAT:FILE", help=words)
 
 

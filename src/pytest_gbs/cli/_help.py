@@ -9,7 +9,8 @@ from pytest_gbs.cli._command import commands, find
 from pytest_gbs.cli._output import complain, emit
 
 _HEAD = """\
-gbs: computes the global batch size of LLM training recipes, shows where each number comes from, and reports what breaks it.
+gbs: computes the global batch size of LLM training recipes, shows where each
+number comes from, and reports what breaks it.
 
 usage: gbs COMMAND [ARGUMENT ...]
 
@@ -38,7 +39,7 @@ def no_command(word: str) -> int:
 
     close = get_close_matches(word, commands(), 1)
     if word.startswith("-"):
-        meant = f"there are {', '.join(commands())}"
+        meant = "gbs --help lists the commands, gbs COMMAND --help their options"
     elif close and not os.path.lexists(word):
         meant = f"did you mean: gbs {close[0]}"
     else:

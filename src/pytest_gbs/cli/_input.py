@@ -63,7 +63,7 @@ class CheckRequest(NamedTuple):
             progress.clear()
 
 
-_PATHS: Final = "files and folders (default: this folder); - is standard input"
+_PATHS: Final = "files or folders (default: .), or - for standard input"
 
 
 def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str = _PATHS) -> None:
@@ -75,15 +75,15 @@ def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str
     group.add_argument("--world-size", type=_number, metavar="N", help="training processes in total")
     group.add_argument("--launch", action="append", default=[], metavar="FILE", help="take it from a launcher file or a launch script")
     group = parser.add_argument_group("settings")
-    group.add_argument("--config", metavar="FILE", help="settings (default: gbs.toml, or [tool.gbs] in pyproject.toml)")
+    group.add_argument("--config", metavar="FILE", help="settings file (default: gbs.toml or pyproject.toml)")
     group.add_argument("--exclude", action="append", metavar="GLOB", help="also exclude these paths")
     group.add_argument("--select", action="append", metavar="CODES", help="only these rules: codes or names, separated by commas")
     group.add_argument("--extend-select", action="append", metavar="CODES", help="these rules too")
     group.add_argument("--ignore", action="append", metavar="CODES", help="all rules but these")
-    words = "run your own Python rules from this file or folder, if you trust it"
+    words = "trust and run the Python rules in this file or folder"
     group.add_argument("--allow-local-rules", action="append", metavar="PY", help=words)
     group.add_argument("--stdin-filename", metavar="NAME", help="file name for standard input")
-    group.add_argument("--jobs", type=_number, metavar="N", help="number of worker processes (default: one per processor)")
+    group.add_argument("--jobs", type=_number, metavar="N", help="worker processes (default: one per processor)")
 
 
 def read_request(arguments: argparse.Namespace) -> CheckRequest:

@@ -19,11 +19,11 @@ def exit_code(report: Report, request: CheckRequest) -> int:
     """0 if there is a recipe or a launch (of files that were named, a launcher's own is enough), else 3, with a line of why."""
     if report.recipes() or launches(report) or (request.names_file and any(file.role != Role.NEITHER for file in report.files)):
         return 0
-    complain(_nothing_found(report, request))
+    complain(nothing_found(report, request))
     return 3
 
 
-def _nothing_found(report: Report, request: CheckRequest) -> str:
+def nothing_found(report: Report, request: CheckRequest) -> str:
     """One line: how many files were looked at, and what is there instead of a recipe of a framework that gbs knows."""
     from pytest_gbs.checking.unknown_trainers import unknown_trainers
     from pytest_gbs.frameworks import titles

@@ -13,7 +13,7 @@ from pytest_gbs.model.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-_FORMATS: Final = "text, azure, concise, csv, github, gitlab, json(l), junit, markdown, rdjson, sarif"
+_FORMATS: Final = "text, azure, concise, csv, github, gitlab, json, jsonl, junit, markdown, rdjson, sarif"
 _LINKED: Final = ("ghostty", "Hyper", "iTerm.app", "rio", "vscode", "WezTerm")  # terminals that know links, as they name themselves
 _LINKED_TERMS: Final = ("alacritty", "foot", "xterm-ghostty", "xterm-kitty")
 _LINKING: Final = ("DOMTERM", "KONSOLE_VERSION", "WT_SESSION")  # what others of them set
@@ -26,8 +26,8 @@ def add_output(parser: argparse.ArgumentParser, formats: str = _FORMATS) -> argp
     group.add_argument("--format", default="text", metavar="NAME", help=formats)
     group.add_argument("--output-file", metavar="FILE", help="write there instead of standard output")
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto", metavar="WHEN", help="auto, always, never")
-    group.add_argument("-q", "--quiet", action="count", default=0, help="findings only")
-    group.add_argument("-v", "--verbose", action="count", default=0, help="more: each file and its verdict, each recipe in full")
+    group.add_argument("-q", "--quiet", action="count", default=0, help="print less")
+    group.add_argument("-v", "--verbose", action="count", default=0, help="print more: each file's verdict, each recipe in full")
     return group
 
 
@@ -36,7 +36,7 @@ def options(arguments: argparse.Namespace, root: str, folder: str) -> Options:
     return Options(
         color=_color(arguments),
         links=_links(arguments),
-        columns=_columns(arguments),
+        columns=0 if arguments.output_file else terminal_columns(),
         ascii=not arguments.output_file and not _can_frame(),
         examples=getattr(arguments, "dataset_size", None) or 0,
         verbosity=arguments.verbose - arguments.quiet,
@@ -70,10 +70,10 @@ def _links(arguments: argparse.Namespace) -> bool:
     return is_known or (version.isdecimal() and int(version) >= _VTE)
 
 
-def _columns(arguments: argparse.Namespace) -> int:
+def terminal_columns() -> int:
     """The columns of the terminal that standard output is, or 0 if it is none."""
     try:
-        return 0 if arguments.output_file or not sys.stdout.isatty() else os.get_terminal_size(sys.stdout.fileno()).columns
+        return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
     except (OSError, ValueError):
         return 0
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.cli._output import complain, emit
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ class Formatter(argparse.HelpFormatter):
     """Help of one width everywhere: asking the terminal for its own imports modules for archives."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=26, width=110)
+        super().__init__(prog, max_help_position=26, width=80)
 
     def add_argument(self, action: argparse.Action) -> None:
         """Add the help of a flag, but for those that are left out: argparse itself compares that word by identity."""
@@ -39,7 +40,9 @@ class Parser(argparse.ArgumentParser):
         """Say what is wrong with the call."""
         from pytest_gbs.cli._split_arguments import MARK
 
-        complain(f"{message.replace(MARK, '')} ({self.prog} --help)", f"{self.prog}: ")
+        flag = message.partition("unrecognized arguments: ")[2].partition(" ")[0].partition("=")[0]
+        meant = suggestion(flag, self._option_string_actions) if flag.startswith("--") else ""
+        complain(f"{message.replace(MARK, '')} ({meant}{self.prog} --help)", f"{self.prog}: ")
         sys.exit(2)
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:

@@ -27,14 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> N
     def unless_fixing(words: str) -> str:
         return NOT_IN_HELP if fixing else words
 
-    words = unless_fixing("a claim that can't be decided fails; --strict=all: an unclaimed recipe too")
+    words = unless_fixing("undecided claims fail; =all: unclaimed recipes too")
     group.add_argument("--strict", nargs="?", const="claims", choices=("claims", "all"), metavar="=all", help=words)
     group.add_argument("--require-verified", type=int, default=0, metavar="N", help=unless_fixing("fail unless N recipes are verified"))
     group.add_argument("--exit-zero", action="store_true", help=unless_fixing("exit with 0 despite findings"))
-    group.add_argument(
-        "--changed-since", metavar="REV", help=unless_fixing("only what changed since the git revision REV, and what depends on it")
-    )
-    words = unless_fixing("hold a recipe against what its job trained on, as pytest_gbs.runtime recorded it")
+    group.add_argument("--changed-since", metavar="REV", help=unless_fixing("only what changed since this git revision, or uses it"))
+    words = unless_fixing("compare with the record of a job (pytest_gbs.runtime)")
     group.add_argument("--against-run", metavar="FILE", help=words)
     group.add_argument("--hook", action="store_true", help=NOT_IN_HELP)
     group.add_argument("--watch", action="store_true", help=unless_fixing("check again whenever a file changes, until Ctrl-C"))

@@ -51,4 +51,4 @@ def whole_parser(file: object = None) -> argparse.ArgumentParser:
     return parser
 
 
-COMMAND = Command("print a script that makes a shell complete commands and flags: bash, zsh, fish", add_arguments, run)
+COMMAND = Command("print a shell script that completes commands and flags", add_arguments, run)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs debug` takes."""
-    add_input(parser)
+    add_input(parser, "FILE")
     add_output(parser, formats="text")
 
 

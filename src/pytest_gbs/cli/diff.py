@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = "git revisions (also BASE..HEAD and BASE...HEAD; HEAD defaults to the working tree), then paths after --"
     add_input(parser, metavar="BASE", words=words)
     parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only these recipes, like paths after --")
-    parser.add_argument("--against-run", metavar="FILE", help="instead of BASE: what a job trained on, as pytest_gbs.runtime recorded it")
+    parser.add_argument("--against-run", metavar="FILE", help="instead of BASE: the record of a job (pytest_gbs.runtime)")
     group = add_output(parser, formats="text, json, markdown")
     group.add_argument(
         "--fail-on", choices=("changed", "never"), default="never", metavar="WHAT", help="changed: exit with 1 if a batch changed"
@@ -93,7 +93,7 @@ def _sides(repository: GitRepository, revisions: list[str]) -> _Revisions:
     if len(revisions) == 1 and ".." in revisions[0]:
         revisions = [part or "HEAD" for part in revisions[0].split("..", 1)]
     if not 1 <= len(revisions) <= 2:
-        raise UsageError(f"gbs diff {_USAGE}: one revision to compare the working tree with, or two")
+        raise UsageError("gbs diff takes one git revision to compare the working tree with, or two: gbs diff main, gbs diff v1 v2")
     head_commit = repository.commit(revisions[1]) if len(revisions) == 2 else None
     return _Revisions(revisions[0], revisions[1] if head_commit else _WORKING_TREE, repository.commit(revisions[0]), head_commit)
 

@@ -23,6 +23,4 @@ def run(arguments: argparse.Namespace) -> int:
     return check.run(arguments)
 
 
-COMMAND = Command(
-    "fix findings: safe fixes only, or also by trusting the comments or the settings", add_arguments, run, "[FLAG ...] [PATH ...]"
-)
+COMMAND = Command("apply safe fixes, or trust the comments or the settings", add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._from_settings import added
-from pytest_gbs.cli._output import emit
+from pytest_gbs.cli._output import emit, terminal_columns
 from pytest_gbs.cli._table import write_table
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
@@ -17,6 +18,7 @@ from pytest_gbs.model.rule import Rule
 if TYPE_CHECKING:
     import argparse
 
+_WIDE: Final = 180  # columns from which on the table of all frameworks fits
 _HEAD: Final = ("framework", "a batch counts", "global batch size", "ranks", "read from")
 # A recipe of these is a program: nothing but running it says what its batch is. Where the recipes are, in their repositories.
 _PROGRAMS: Final = (
@@ -24,13 +26,13 @@ _PROGRAMS: Final = (
     ("ColossalAI", "flags of its training scripts", ""),
     ("NeMo 2 recipes", "nemo/collections/llm/recipes/*.py", "YAML of NeMo 1 is read, and Megatron Bridge's override files"),
     ("Tinker cookbook", "tinker_cookbook/recipes/**/*.py", ""),
-    ("torchtitan, once its TOML files were gone", "torchtitan/models/*/config_registry.py", "TOML files of the time before are read"),
+    ("torchtitan since it has no TOML files", "torchtitan/models/*/config_registry.py", "earlier TOML files are read"),
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs frameworks` takes."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="show what gbs knows about these: trl, trl-grpo, 'TRL (GRPO)'")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="show what gbs knows about these: trl, trl-grpo")
     parser.add_argument("--all", action="store_true", help="show what gbs knows about each")
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)")
 
@@ -64,10 +66,7 @@ def _chosen(words: list[str], known: tuple[Framework, ...]) -> list[Framework]:
     found: list[Framework] = []
     for word in words:
         if slug(word) not in named:
-            from difflib import get_close_matches
-
-            close = get_close_matches(slug(word)[:100], named, 1)
-            raise UsageError(f"no framework is called {word}; {f'did you mean {close[0]}? ' if close else ''}gbs frameworks lists them")
+            raise UsageError(f"no framework is called {word}; {suggestion(slug(word), named)}gbs frameworks lists them")
         found += [table for table in named[slug(word)] if table not in found]
     return found
 
@@ -82,12 +81,25 @@ def _pages(chosen: tuple[Framework, ...] | list[Framework], rules: tuple[Rule, .
 def _overview(known: tuple[Framework, ...], format_name: str) -> str:
     from pytest_gbs.launches.programs import launchers
 
+    columns = terminal_columns()
     parts = (
-        write_table(_HEAD, [_row(table) for table in known], format_name),
+        _names(known)
+        if 0 < columns < _WIDE and format_name == "text"
+        else write_table(_HEAD, [_row(table) for table in known], format_name),
         write_table(("launcher", "reads"), [(each.name, each.summary) for each in launchers()], format_name),
-        write_table(("left out: programs rather than configurations", "where they are", ""), _PROGRAMS, format_name),
+        write_table(("not read: configurations written in Python", "where they are", ""), _PROGRAMS, format_name),
     )
     return "\n".join(parts)
+
+
+def _names(known: tuple[Framework, ...]) -> str:
+    """The titles alone, those of one framework in a line, for a terminal that is too narrow for the table."""
+    found: dict[str, list[str]] = {}
+    for table in known:
+        name, _, variant = table.title.partition(" (")
+        found.setdefault(name, []).extend([variant.removesuffix(")")] if variant else [])
+    lines = (f"{name}: {'; '.join(variants)}\n" if variants else f"{name}\n" for name, variants in found.items())
+    return "".join(lines) + "\ngbs frameworks NAME shows the keys and the arithmetic of one.\n"
 
 
 def _row(table: Framework) -> tuple[str, ...]:

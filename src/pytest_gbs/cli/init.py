@@ -195,4 +195,4 @@ def _write(path: Path, text: str) -> None:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
-COMMAND = Command("write settings, a pre-commit hook, a CI job and the lock into a repository", add_arguments, run)
+COMMAND = Command("write settings, a pre-commit hook, a CI job and the lock file", add_arguments, run)

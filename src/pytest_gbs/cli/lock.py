@@ -26,7 +26,7 @@ _LISTED: Final = 12  # entries of a file that was not there, all of which are ne
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs lock` takes."""
-    add_input(parser, words="update only these recipes (default: all in the repository)")
+    add_input(parser, words="update only these recipes (default: all)")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if gbs.lock would change")
     parser.add_argument("-q", "--quiet", action="store_true", help="do not print what changed")
 
@@ -165,6 +165,4 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}{'es' if word.endswith('h') else 's'}"
 
 
-COMMAND = Command(
-    "write the batch size of each recipe to gbs.lock, so that gbs check reports changes", add_arguments, run, "[FLAG ...] [PATH ...]"
-)
+COMMAND = Command("record the batch size of each recipe in gbs.lock, for gbs check", add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs lsp` takes: nothing but what editors add by themselves."""
-    parser.add_argument("--stdio", action="store_true", help="talk over standard input and output, as it does anyway")
+    parser.add_argument("--stdio", action="store_true", help="talk over standard input and output (the default)")
 
 
 def run(_: argparse.Namespace) -> int:
@@ -32,4 +32,4 @@ def run(_: argparse.Namespace) -> int:
     return 0
 
 
-COMMAND = Command("language server for editors: findings, hovers, hints and fixes while you type", add_arguments, run)
+COMMAND = Command("language server for editors: findings, hovers, hints and fixes", add_arguments, run)

@@ -26,10 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", type=number, metavar="N", help="machines")
     parser.add_argument("--gpus-per-node", type=number, metavar="N", help="training processes on each machine")
     parser.add_argument("--max-micro-batch-size", type=number, metavar="N", help="the largest micro batch that fits")
-    for name in PARALLEL:
-        parser.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="N", help="processes that share a sample")
+    for name, what in zip(PARALLEL, ("tensor", "pipeline", "context", "sequence"), strict=True):
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", type=number, metavar="N", help=f"{what}-parallel processes, which share a sample"
+        )
     parser.add_argument("--sequence-length", type=number, metavar="N", help="tokens per sample, for the tokens per step")
-    parser.add_argument("--dataset-size", type=number, metavar="N", help="examples of the data set, for the steps of one epoch")
+    parser.add_argument("--dataset-size", type=number, metavar="N", help="size of the data set, for the steps of one epoch")
     parser.add_argument("--from", dest="recipe", metavar="RECIPE", help="start from what a recipe has; other flags win over it")
     parser.add_argument("--format", choices=FORMATS, default="text", help="output format (default: text)")
     parser.add_argument("--output-file", metavar="FILE", help="write there instead of standard output")
@@ -113,4 +115,4 @@ def _now(recipe: Run | None) -> tuple[int, int] | None:
     return (micro, accumulation) if micro and accumulation else None
 
 
-COMMAND = Command("list the micro batches and accumulations that reach a batch on given hardware", add_arguments, run, "[FLAG ...]")
+COMMAND = Command("list the micro batches and accumulations that reach a batch size", add_arguments, run, "[FLAG ...]")

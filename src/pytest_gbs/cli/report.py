@@ -28,9 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input(parser)
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output-file", metavar="FILE", help="write the page there instead of standard output")
-    group.add_argument(
-        "--since", metavar="REV", help=f"show the batch of each recipe since this git revision, at {MOST_REPORTED_COMMITS} commits at most"
-    )
+    group.add_argument("--since", metavar="REV", help=f"add the history since this revision, at {MOST_REPORTED_COMMITS} commits at most")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -90,4 +88,4 @@ def _reports(request: CheckRequest, repository: GitRepository, commits: Sequence
         yield before[1]
 
 
-COMMAND = Command("write a page with the batch size of each recipe: table, plot, findings", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = Command("write an HTML page with the batch size of each recipe", add_arguments, run, "[FLAG ...] [PATH ...]")

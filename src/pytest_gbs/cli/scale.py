@@ -28,7 +28,7 @@ FORMATS: Final = ("text", "json", "markdown")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs scale` takes."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="recipes, folders of them, or a script that launches one")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="recipes, folders, or a script that launches one")
     group = parser.add_argument_group("the hardware to go to")
     group.add_argument("--nodes", type=number, metavar="N", help="machines")
     group.add_argument("--gpus-per-node", type=number, metavar="N", help="training processes on each machine")
@@ -37,14 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--from-nodes", type=number, metavar="N", help="machines")
     group.add_argument("--from-gpus-per-node", type=number, metavar="N", help="training processes on each machine")
     group.add_argument("--from-world-size", type=number, metavar="N", help="training processes in total")
-    group = parser.add_argument_group("the micro batch (default: unchanged, or smaller if accumulation alone cannot keep the batch)")
+    group = parser.add_argument_group("the micro batch (default: unchanged, or smaller if accumulation can't do it alone)")
     group.add_argument("--max-micro-batch-size", type=number, metavar="N", help="the largest that fits into memory")
     group.add_argument("--micro-batch-size", type=number, metavar="N", help="use exactly this micro batch size")
     group = parser.add_argument_group("output")
     group.add_argument("--diff", action="store_true", help="write nothing, print the patch")
     group.add_argument("--format", choices=FORMATS, default="text", help="output format (default: text)")
     group.add_argument("--output-file", metavar="FILE", help="write there instead of standard output")
-    group.add_argument("--config", metavar="FILE", help="settings (default: gbs.toml, or [tool.gbs] in pyproject.toml)")
+    group.add_argument("--config", metavar="FILE", help="settings file (default: gbs.toml or pyproject.toml)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.model.documentation import DOCUMENTATION
@@ -35,10 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     name = arguments.name.removeprefix("recipes/")
     if name not in names:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name[:100], names, 1)
-        raise UsageError(f"no schema '{arguments.name}'; {f'did you mean {close[0]}? ' if close else ''}gbs schema lists them")
+        raise UsageError(f"no schema '{arguments.name}'; {suggestion(name, names)}gbs schema lists them")
     emit(_own(name) if name in _OWN else _of_recipes(name))
     return 0
 
@@ -58,4 +56,4 @@ def _of_recipes(name: str) -> str:
     return next(text(table, address) for table in tables() if slug(table.title) == name)
 
 
-COMMAND = Command("print a JSON Schema: of the settings, of recipes, or of our JSON output", add_arguments, run)
+COMMAND = Command("print a JSON Schema: of settings, of recipes, or of JSON output", add_arguments, run)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs show` takes."""
     add_input(parser)
-    parser.add_argument("--dataset-size", type=number, metavar="N", help="examples of the data set, for the steps of one epoch")
+    parser.add_argument("--dataset-size", type=number, metavar="N", help="size of the data set, for the steps of one epoch")
     add_outputs(add_output(parser, formats="text, csv, json, jsonl, markdown"))
 
 
@@ -31,13 +31,14 @@ def run(arguments: argparse.Namespace) -> int:
     more = outputs(arguments)
     for output in more:
         _shows(output.form)
-    request_for = read_request(arguments)
-    report = request_for.check(keep_runs=True)
+    request = read_request(arguments)
+    report = request.check(keep_runs=True)
     if more:
         from pytest_gbs.cli._outputs import write_outputs
 
-        write_outputs(more, lambda form, how: _shows(form)(report, how), arguments, request_for)
-    emit(show(report, options(arguments, request_for.root, request_for.folder)), arguments.output_file)
+        write_outputs(more, lambda form, how: _shows(form)(report, how), arguments, request)
+    text = show(report, options(arguments, request.root, request.folder))
+    emit(text, arguments.output_file)
     for bug in report.internal:
         complain(bug.words)
     if report.internal:
@@ -47,9 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"{file.path}: {file.problem}")
     if broken:
         return 1
-    from pytest_gbs.cli._no_recipes import exit_code
+    from pytest_gbs.cli._no_recipes import exit_code, nothing_found
 
-    return exit_code(report, request_for)
+    code = exit_code(report, request)
+    if not code and not text:  # a file that is read for launches and has none
+        complain(nothing_found(report, request))
+    return code
 
 
 def _shows(wanted: Format) -> Callable[[Report, Options], str]:
@@ -60,8 +64,8 @@ def _shows(wanted: Format) -> Callable[[Report, Options], str]:
     """
     if wanted.show is None:
         able = ", ".join(each.name for each in formats() if each.show)
-        raise UsageError(f"gbs show has no format '{wanted.name}'; there are {able}")
+        raise UsageError(f"gbs show has no format '{wanted.name}'; its formats are {able}")
     return wanted.show
 
 
-COMMAND = Command("show the batch size of each recipe, and where each number comes from", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = Command("show each recipe's batch size, and where each number comes from", add_arguments, run, "[FLAG ...] [PATH ...]")

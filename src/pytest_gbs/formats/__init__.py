@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.files.plugins import module
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.model.errors import UsageError
@@ -21,7 +22,7 @@ def find(name: str) -> Format:
         UsageError: there is no such format.
     """
     if name != "text" and name not in names():
-        raise UsageError(f"no format '{name}'; there are {', '.join(names())}")
+        raise UsageError(f"no format '{name}'; {suggestion(name, names())}the formats are {', '.join(names())}")
     found: Format = module(f"{__name__}.{name}").FORMAT
     return found
 

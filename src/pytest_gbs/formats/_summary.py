@@ -165,4 +165,4 @@ def _counted_as(file: FileReport, report: Report) -> str:
 def _part(verdict: str, number: int, of: int) -> str:
     if number < of:
         return f"{number:,} of {of:,} {verdict}"
-    return f"the {verdict} one" if of == 1 else f"all {of:,} {verdict}"
+    return {1: f"the {verdict} one", 2: f"both {verdict}"}.get(of, f"all {of:,} {verdict}")

@@ -177,7 +177,7 @@ def reduce_micro_batch(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
         return {}
     if ranks.value < 1 or batch.value % ranks.value or micro.value * ranks.value <= batch.value:
         return {}
-    note = Note(f"{micro.key} {micro.value} is more than a GPU's part of the batch")
+    note = Note(f"{micro.key} {micro.value} is more than the batch per GPU")
     reduced = Quantity(micro.name, batch.value // ranks.value, Origin.DERIVED, "samples", micro.at, micro.key, (batch, ranks), note)
     return {micro.name: reduced}
 

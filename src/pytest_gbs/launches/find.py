@@ -300,7 +300,7 @@ class Scripts:
             return
         if len(within) > DEEPEST_STARTED or self._started <= 0:
             many = len(within) <= DEEPEST_STARTED
-            often = f"more than {MOST_STARTED} scripts" if many else f"a script within more than {DEEPEST_STARTED} others"
+            often = f"more than {MOST_STARTED} scripts" if many else f"scripts nested more than {DEEPEST_STARTED} deep"
             self._stops.append(Stop(often, at, behind_many=many))
             return
         job = () if name_of(command.words[0]) == "sbatch" else script.directives

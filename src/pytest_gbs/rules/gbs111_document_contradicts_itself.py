@@ -31,7 +31,7 @@ def check(stated: Mistake) -> Iterator[Outcome]:
     if isinstance(stated, ShortFormula):
         gpus = stated.gpus
         left_out = count(gpus.value, Name.WORLD_SIZE)
-        message = f"document multiplies what one GPU takes to the global batch size, and leaves out its {left_out}"
+        message = f"document's arithmetic for the global batch size leaves out its {left_out}"
         yield Finding(
             CODE, message, Severity.WARNING, stated.at, "formula", (Related(gpus.at, short(gpus.name)),), holds="multiply by the GPUs"
         )

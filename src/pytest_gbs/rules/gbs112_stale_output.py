@@ -34,7 +34,7 @@ def check(saved: SavedOutput) -> Iterator[Outcome]:
     words = given.pop() if len(given) == 1 else "no such batch"
     places = (run.at(name) for run in runs for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
     related = tuple(Related(at, "now") for at in places if at is not None)
-    message = f"the saved output is of another run: it printed {printed} on each device, the source gives {words}"
+    message = f"the saved output printed {printed} per device, but the source gives {words}"
     yield Finding(CODE, message, Severity.INFO, record.at, "printed", related, holds="run the notebook again, or clear its outputs")
 
 
@@ -107,7 +107,7 @@ RULE = Rule(
     code=CODE,
     name="stale-output",
     scope=Scope.OUTPUT,
-    summary="the saved output of a notebook is that of a run with another batch",
+    summary="the saved output of a notebook comes from a run with another batch",
     bad=(Example((("train.ipynb", _NOTEBOOK.replace("BATCH", "4")),)),),
     good=(Example((("train.ipynb", _NOTEBOOK.replace("BATCH", "8")),)),),
     severity=Severity.INFO,

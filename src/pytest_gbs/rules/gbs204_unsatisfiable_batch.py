@@ -91,7 +91,7 @@ def _finding(run: Run, core: list[_Check]) -> Finding:
     alone = len(said) == 1
     doubted = min(core, key=lambda each: not each.doubt)
     reason = said[0] if alone else "these checks of the framework contradict each other"
-    message = f"no number of GPUs fits: {reason}{in_versions(doubted, run.framework)}"
+    message = f"no number of GPUs works: {reason}{in_versions(doubted, run.framework)}"
     reasons = [each.label for each in core if isinstance(each, Constraint) and each.at_least is not None and each.label]
     stops = _stops(run)
     at = place(anywhere, _names(core))

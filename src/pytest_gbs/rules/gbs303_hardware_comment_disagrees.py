@@ -169,7 +169,7 @@ RULE = Rule(
     name="hardware-comment-disagrees",
     scope=Scope.RUN,
     needs=Needs.DECLARATIONS,
-    summary="a comment names other hardware than its launcher starts, or its recipe has",
+    summary="a comment names other hardware than the launcher or the recipe",
     bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(gpus=8)))),),
     good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(gpus=4)))),),
     check=check,

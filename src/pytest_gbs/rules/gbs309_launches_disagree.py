@@ -39,7 +39,7 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     assert second.launch is not None
     recipe = second.path.rpartition("/")[2]
     message = f"this launch of {recipe} gives {size:,}, another one gives {known[0][1]:,}, and nothing says which one is intended"
-    related, holds = (Related(first.launch.at, f"{known[0][1]:,}"),), f"say in a comment of {recipe} which one is meant"
+    related, holds = (Related(first.launch.at, f"{known[0][1]:,}"),), f"state the intended batch in a comment of {recipe}"
     yield Finding(CODE, message, Severity.INFO, second.launch.at, f"{size:,}", related, holds=holds)
 
 

@@ -46,7 +46,7 @@ RULE = Rule(
     code=CODE,
     name="settings-name-disagrees",
     scope=Scope.COMMAND,
-    summary="the name of a file of settings states other sizes than the file sets",
+    summary="the name of a settings file states other sizes than the file sets",
     severity=Severity.WARNING,
     bad=(Example(((_NAME.format(nodes=16), _SETTINGS), ("run.sub", _RUN))),),
     good=(Example(((_NAME.format(nodes=8), _SETTINGS), ("run.sub", _RUN))),),

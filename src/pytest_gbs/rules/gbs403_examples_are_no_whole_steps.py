@@ -130,7 +130,7 @@ RULE = Rule(
     code=CODE,
     name="examples-are-no-whole-steps",
     scope=Scope.RUN,
-    summary="training takes other steps than the examples and epochs plan",
+    summary="training takes more or fewer steps than the settings plan",
     severity=Severity.WARNING,
     bad=(
         Example((("kto.yaml", _RECIPE.format(examples="20_000", epochs=1)),)),

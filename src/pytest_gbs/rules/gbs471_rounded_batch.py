@@ -59,7 +59,7 @@ def _rounded(run: Run, batch: int, ranks: int, rank: int) -> Finding:
         if does.since:
             message += f"; since {does.since} verl stops instead"
         else:
-            message = f"{batch:,} {unit} do not divide among {ranks:,} ranks; verl stops during training"
+            message = f"{batch:,} {unit} can't be split evenly over {ranks:,} ranks; verl stops during training"
             severity, label = Severity.ERROR, "not a multiple of the ranks"
     at, fixes = place(run, (Name.DATA_PARALLEL_SIZE, Name.GLOBAL_BATCH_SIZE)), _fixes(run, Name.GLOBAL_BATCH_SIZE, Name.DATA_PARALLEL_SIZE)
     return Finding(CODE, message, severity, at, label, assumptions=run.assumptions, fixes=fixes)

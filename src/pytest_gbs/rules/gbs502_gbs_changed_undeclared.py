@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_gbs.model.locked import LockedBatch, Record
 
 CODE = "GBS502"
-_DECLARE: Final = "say so in a comment of the recipe, in the message of a commit, or with gbs lock"
+_DECLARE: Final = "declare it in a comment of the recipe, in a commit message, or with gbs lock"
 
 
 def check(run: Run) -> Iterator[Outcome]:

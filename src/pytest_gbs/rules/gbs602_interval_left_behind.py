@@ -57,7 +57,7 @@ RULE = Rule(
     name="interval-left-behind",
     scope=Scope.RUN,
     needs=Needs.BASE,
-    summary="an interval in optimizer steps is another number of samples than before",
+    summary="an interval in optimizer steps covers another number of samples than before",
     bad=(Example((("sft.yaml", _RECIPE.format(accumulation=2)),), _FLAGS, base=_BEFORE),),
     good=(Example(_BEFORE, _FLAGS, base=_BEFORE),),
     check=check,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.settings import Settings
 
@@ -61,11 +62,7 @@ def resolve(text: str, rules: Mapping[str, str]) -> tuple[str, ...]:
 
 def advice(text: str, rules: Mapping[str, str]) -> str:
     """What to do about a text that names no rule: `did you mean stale-factor? gbs rules lists them`."""
-    from difflib import get_close_matches
-
-    spelt = {word.lower(): word for word in (*rules, *rules.values())}
-    close = get_close_matches(text.strip().lower().replace("_", "-")[:100], spelt, 1)
-    return f"{f'did you mean {spelt[close[0]]}? ' if close else ''}gbs rules lists them"
+    return f"{suggestion(text.strip().lower().replace('_', '-'), rules.values())}gbs rules lists them"
 
 
 def _asked(texts: Sequence[str], rules: Mapping[str, str]) -> tuple[str, ...]:

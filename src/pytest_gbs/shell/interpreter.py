@@ -86,7 +86,7 @@ class Interpreter(OwnCommands):
         if self.depth > DEEPEST:
             self.state.forget_all(self.at(node))
             self.syntax_errors.append(self.at(node))
-            self.stop(f"statements within more than {DEEPEST} others", self.at(node))
+            self.stop(f"statements nested more than {DEEPEST} deep", self.at(node))
             return UNKNOWN
         self.depth += 1
         try:
@@ -310,7 +310,7 @@ class Interpreter(OwnCommands):
         if len(self.calls) >= DEEPEST_CALL:
             self.state.forget_all(at)
             if function not in (frame.function for frame in self.calls):  # one that calls itself was read
-                self.stop(f"a function within more than {DEEPEST_CALL} others", self.at(self.command) if self.command else at)
+                self.stop(f"functions nested more than {DEEPEST_CALL} deep", self.at(self.command) if self.command else at)
             return EXPECTED
         arguments, text, loops = self.state.arguments, self.text, self.loops
         frame = Frame({}, [], function)

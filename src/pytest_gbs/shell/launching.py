@@ -181,7 +181,7 @@ class Launching(ControlFlow):
         if all(part.text is None or part.text.isspace() for part in parts):
             return
         if self.shells >= DEEPEST_CALL:
-            self.stop(f"a shell within more than {DEEPEST_CALL} others", parts[0].use)
+            self.stop(f"shells nested more than {DEEPEST_CALL} deep", parts[0].use)
             return
         text, outer, before = ShellText(parts), self.text, self.wrappers
         self.budget.write(len(text.string))

@@ -112,7 +112,7 @@ class OwnCommands(Launching):
             self.missing_sources += [(path, words[1].at) for path in self.candidates(words[1])]
         if source is None or self.shells >= DEEPEST_CALL:
             if source is not None and source.path not in self.sources:  # one that sources itself was read
-                self.stop(f"a shell within more than {DEEPEST_CALL} others", words[1].at)
+                self.stop(f"shells nested more than {DEEPEST_CALL} deep", words[1].at)
             if source is None and self.others is not None and len(words) > 1 and self.is_elsewhere(words[1]):
                 self.state.unseen = True
             else:

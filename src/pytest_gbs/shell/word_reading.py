@@ -137,7 +137,7 @@ class _WordReader:
         start, stop = self.text.span(node)
         at = self.text.location(start, stop)
         if reading.depth > DEEPEST:
-            reading.stop(f"words within more than {DEEPEST} others", at)
+            reading.stop(f"words nested more than {DEEPEST} deep", at)
             self.add_expanded((unknown("nested too deep", at),), at, quoted=quoted)
             return
         reading.depth += 1

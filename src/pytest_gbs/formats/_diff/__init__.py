@@ -30,7 +30,7 @@ def find(name: str) -> Render:
         UsageError: there is no such format.
     """
     if name not in names():
-        raise UsageError(f"gbs diff has no format '{name}'; there are {', '.join(names())}")
+        raise UsageError(f"gbs diff has no format '{name}'; its formats are {', '.join(names())}")
     render: Render = module(f"{__name__}.{name}").render
     return render
 
