@@ -129,7 +129,7 @@ def _noting_scripts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         was_read.append(path)
         return read_script(scripts, path)
 
-    monkeypatch.setattr(Scripts, "told", noting)
+    monkeypatch.setattr(Scripts, "read_script", noting)
     return was_read
 
 

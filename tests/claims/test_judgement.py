@@ -109,8 +109,8 @@ def test_completions_are_counted_by_optimizer_steps(tmp_path: Path, claim: str, 
 def test_a_rounded_batch_is_repaired_by_what_is_asked_for(tmp_path: Path) -> None:
     (found,) = checked(tmp_path, LITGPT.format(claim=16, devices=4)).findings
     assert found.details == (
-        "12 = 3 accumulation x 1 micro x 4 data-parallel (1 node x 4 GPUs), what is left of"
-        " train.global_batch_size 14 in whole micro batches",
+        "12 = 3 accumulation x 1 micro x 4 data-parallel (1 node x 4 GPUs), which is"
+        " train.global_batch_size 14 rounded down to whole micro batches",
     )
     assert found.holds == "set train.global_batch_size to 16, or change the comment to 12"
     (found,) = checked(tmp_path, LITGPT.format(claim=15, devices=4)).findings

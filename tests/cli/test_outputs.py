@@ -91,7 +91,9 @@ def test_geometry_in_several_formats(stale: Path, gbs: Gbs) -> None:
     }
     (line,) = (stale / "a.jsonl").read_text().splitlines()
     assert [json.loads(line)] == json.loads(gbs("show", "--format", "json").out)["recipes"]
-    assert gbs("show", "--output", "sarif:a").err == "gbs: gbs show has no format 'sarif'; there are csv, json, jsonl, markdown, text\n"
+    assert (
+        gbs("show", "--output", "sarif:a").err == "gbs: gbs show has no format 'sarif'; its formats are csv, json, jsonl, markdown, text\n"
+    )
 
 
 SCALE = ("scale", "sft.yaml", "--diff", "--format", "json")
