@@ -28,7 +28,7 @@ def check_worktree(
     found: bool = False,
     memory: Memory | None = None,
 ) -> Report:
-    """The report on `targets` of a folder as the settings want it told: as strictly as they ask, without what the baseline holds.
+    """The report on `targets` of a folder as the settings ask: as strict as they say, without the findings of the baseline.
 
     `found` and `memory` are as for `check`.
 

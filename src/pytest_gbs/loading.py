@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class FoundProblem(NamedTuple):
     """A finding: its rule, how bad it is, what is wrong and where; lines and columns count from 1, the end is exclusive.
 
-    `fix` says what would mend it, "" where gbs does not know. `text` is what `gbs check` prints.
+    `fix` says how to fix it, "" if gbs does not know. `text` is what `gbs check` prints.
     """
 
     code: str
@@ -70,7 +70,7 @@ class LoadedRepository(NamedTuple):
     options: Options
 
     def records(self) -> list[dict[str, str | int | None]]:
-        """A row for each recipe and each launch of one, for tables: names, and sizes as numbers, None where they are not known."""
+        """A row for each recipe and each launch of one, for tables: names, and sizes as numbers, None if they are not known."""
         return [record for recipe in self.recipes.values() for record in _records(recipe)]
 
     def to_pandas(self) -> DataFrame:

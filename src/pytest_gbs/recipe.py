@@ -34,7 +34,7 @@ class Stated(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """A training recipe as it stands, frozen; sizes are attributes, a number or None where it is not known.
+    """A training recipe as it stands, frozen; sizes are attributes, a number or None if it is not known.
 
     `path` is relative to pytest's root folder, with `/`; `document` counts the documents of one file. `framework` and `verdict`
     are the words of `gbs check --format json`. `problem` says why a file could not be read, in which case nothing is known of
@@ -63,7 +63,7 @@ class Recipe(NamedTuple):
         return self.run.geometry.get(name) if self.run else Unknown(name, Reason.MISSING)
 
     def value(self, name: str) -> int | None:
-        """The number of size `name`, or None where it is not known.
+        """The number of size `name`, or None if it is not known.
 
         Raises: ValueError: no size has this name.
         """
@@ -153,13 +153,13 @@ class Recipe(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The framework and what one sample is: `TRL (SFT), samples are packed rows`; "" where nothing is known of it."""
+        """The framework and what one sample is: `TRL (SFT), samples are packed rows`; "" if nothing is known of it."""
         from pytest_gbs.formats._show_recipe import title
 
         return title(self.run) if self.run else ""
 
     def equation(self) -> tuple[tuple[str, str, str], ...]:
-        """A line for each size, as `gbs show` tells it: what it is called, its number, its arithmetic with where it comes from."""
+        """A line for each size, as in `gbs show`: its name, its number, its arithmetic and its origin."""
         from pytest_gbs.formats import Options
         from pytest_gbs.formats._places import Places
         from pytest_gbs.formats._show_recipe import lines

@@ -22,7 +22,7 @@ _MOST: Final[Mapping[str, int]] = {
     Name.NUM_NODES: MOST_GPUS,
     Name.GPUS_PER_NODE: GPUS_PER_NODE[-1],
 }
-ENOUGH: Final = 1_000  # values of a size that are told apart
+ENOUGH: Final = 1_000  # values of a size that are listed
 
 
 def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix: str = "--") -> CommandLineHardware:
@@ -48,7 +48,7 @@ def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix:
 
 
 def admits(name: str, value: int) -> bool:
-    """Whether size `name` may have `value` where nothing is known of it."""
+    """Whether size `name` may have `value` if nothing is known of it."""
     if name == Name.GPUS_PER_NODE:
         return value in GPUS_PER_NODE
     return 1 <= value <= _MOST.get(name, _OTHERWISE)

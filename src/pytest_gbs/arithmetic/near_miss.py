@@ -11,13 +11,13 @@ _LONGEST: Final = 100
 
 
 def slips(word: str) -> int:
-    """How many slips a word of this length may hold and still be taken for another: short words differ too easily."""
+    """How many typing errors a word of this length may have and still be taken for another: short words differ too easily."""
     return 0 if len(word) < 6 else 1 if len(word) < 12 else 2
 
 
 @lru_cache(4096)  # the recipes of a repository hold the same keys
 def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
-    """The one candidate that `word` was probably meant to be, or None; hyphens and capitals do not count.
+    """The one candidate that `word` is probably a misspelling of, or None; hyphens and capitals do not count.
 
     A tie between two candidates is not an answer.
     """
@@ -35,13 +35,13 @@ def suggestion(word: str, candidates: Iterable[str]) -> str:
 
 
 def _is_alike(word: str, candidate: str) -> bool:
-    """Whether a closer look is worth it: a slip changes the length by one at most, and brings in one new letter at most."""
+    """A cheap test before `_unlike`: one typing error changes the length by at most one and adds at most one new letter."""
     most = slips(candidate)
     return abs(len(word) - len(candidate)) <= most and len(set(_plain(word)).difference(_plain(candidate))) <= most
 
 
 def _unlike(word: str, candidate: str) -> int:
-    """How many letters of both words have no like in the other one: 1 for one left out or added, 2 for one changed or moved."""
+    """The number of letters of both words without a match in the other: 1 for one left out or added, 2 for one changed or moved."""
     from difflib import SequenceMatcher
 
     blocks = SequenceMatcher(None, _plain(word), _plain(candidate), autojunk=False).get_matching_blocks()

@@ -21,7 +21,7 @@ RAMP_UP: Final = Note("at the end of a ramp-up", Noted.RAMP_UP)
 
 
 def read_stages(node: Node | None, whole: Callable[[Scalar], int | None]) -> tuple[int, ...]:
-    """The values of a schedule in their order, or nothing where some of them can't be told.
+    """The values of a schedule in their order, or nothing if some of them are unknown.
 
     A schedule is a list of mappings that have a `value` each, or text such as `0:768 250B:1536`. `whole` reads one number.
     """
@@ -74,7 +74,7 @@ def changing(sizes: Mapping[str, Size]) -> Quantity | None:
 def stages_of(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation]) -> tuple[int | None, ...]:
     """The values that size `name` has one after the other, None if a stage gives no whole number.
 
-    Nothing where it does not change.
+    Nothing if it does not change.
     """
     size, source = sizes.get(name), changing(sizes)
     if source is None or not isinstance(size, Quantity) or not any(leaf.name == source.name for leaf in leaves(size)):

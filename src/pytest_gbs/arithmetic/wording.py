@@ -1,4 +1,4 @@
-"""How sizes are called when we speak to people, and how their arithmetic is written down."""
+"""The names of sizes in messages, and how their arithmetic is written."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def called(name: str) -> str:
 
 
 def short(name: str) -> str:
-    """The word that stands behind the number of size `name` in a product."""
+    """The word that is behind the number of size `name` in a product."""
     return CALLED.get(name, ("", name.replace("_", " ")))[1]
 
 
@@ -207,7 +207,7 @@ def assumed(assumption: Assumption) -> str:
 
 
 def assumed_in_brief(assumption: Assumption) -> tuple[str, str]:
-    """What is assumed and what speaks for it, "" if nothing has to: `8 GPUs per node`, `3 launcher files agree`."""
+    """What is assumed, and its evidence ("" if none is needed): `8 GPUs per node`, `3 launcher files agree`."""
     if assumption.kind == Assuming.NOT_SET:
         return _not_set(assumption.name), ""
     if assumption.kind in _ASSUMED:

@@ -1,4 +1,4 @@
-"""What a team puts up with: the findings of its baseline; and what its settings name in vain."""
+"""The accepted findings of a baseline, and patterns of the settings that match nothing."""
 
 from __future__ import annotations
 

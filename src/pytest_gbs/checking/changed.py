@@ -70,7 +70,7 @@ def _only(report: Report, changed: frozenset[str], was: Report) -> Report:
 
 
 def _rests_on(file: FileReport, changed: frozenset[str], names: tuple[str, ...], evidence: bool) -> bool:
-    """Whether a file changed, or something of it does not stand in the file itself and changed.
+    """Whether a file changed, or something that it includes changed.
 
     `names` are those of the changed configuration files, one of which it may name; with `evidence` a launcher file changed, on which
     every judgement rests that assumes something.

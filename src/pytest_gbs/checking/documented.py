@@ -1,8 +1,8 @@
 """What documents state about the recipes and launches of a repository: each statement with what it is certainly about.
 
-A statement is about the recipe or launch that its own paragraph names, or that stands in the code block to which the paragraph points,
+A statement is about the recipe or launch that its own paragraph names, or that is in the code block to which the paragraph points,
 else about the only one of its section; one that starts with "Both" is about each of two. What has several candidates there, or only
-candidates elsewhere in the document, is held against nothing: it counts for those candidates that have the batch, and is kept for
+candidates elsewhere in the document, contradicts nothing: it confirms those candidates that have the batch, and is kept for
 `gbs show`.
 """
 
@@ -85,7 +85,7 @@ class _Document:
                 for declaration in paragraph.declarations:
                     certain = len(subjects) == 1 or (len(subjects) == 2 and declaration.text.lower().startswith("both "))
                     if not named and (paragraph.row or (paragraph.block and not shown)):
-                        certain = False  # of a model, say, which no file tells, or of a command that starts nothing known
+                        certain = False  # of a model, for example, that no file names, or of a command that starts nothing known
                     stated = section.values(paragraph.block) if shown else values
                     each = declaration if certain and _judges(declaration, stated) else declaration._replace(force=_otherwise(declaration))
                     yield from ((subject, each) for subject in subjects or around)
@@ -96,7 +96,7 @@ class _Document:
         return tuple(self._subjects(each, (name for one in each.paragraphs for name in one.names)) for each in self._sections)
 
     def _subjects(self, part: Section | Pointed, names: Iterable[str] = ()) -> tuple[Subject, ...]:
-        """The launches that stand in a part of the document, and the recipes and scripts that it starts or that are named."""
+        """The launches that are in a part of the document, and the recipes and scripts that it starts or that are named."""
         launches = self._at_source.get(self._source.path, ())
         in_it = (each for each in launches if each.launch and part.start <= each.launch.start < part.stop)
         return _merged((*in_it, *self._named((*names, *part.scripts))))

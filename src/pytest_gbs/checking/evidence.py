@@ -45,7 +45,7 @@ class Evidence:
         return self.launches.documents.get(Subject(path), ())
 
     def _nearby(self, path: str) -> Nearby:
-        """What is known of the GPUs per node around a recipe: by its launches, where all agree, else by launcher files."""
+        """What is known of the GPUs per node around a recipe: by its launches, if all agree, else by launcher files."""
         around = self._repository.nearby(path)
         if self.launches is None:
             return around

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class _Recipe(NamedTuple):
-    """A recipe as it stands in its file, and with what it takes in from others; `places` says where its values really stand then.
+    """A recipe as it is in its file, and with what it takes in from others; `places` says where its values really stand then.
 
     With a `limit` what it takes in was too much to read.
     """
@@ -61,7 +61,7 @@ class FileJudge:
     """Reads and judges one file after the other.
 
     `parents` are the files that others were found to take in, `doubted` the scripts that leave open what they launch; `launches` are
-    those of the repository, None where it has no script, and `shared` the policies that several recipes share.
+    those of the repository, None if it has no script, and `shared` the policies that several recipes share.
     """
 
     def __init__(
@@ -215,8 +215,8 @@ class FileJudge:
 
     def unreadable(self, path: str, problem: Unreadable, named: bool) -> FileResult:
         """What is said of a file that can't be read: nothing, if it neither matters nor was named."""
-        tell = named or problem.matters
-        judgement = judge_file(problem, self._rules, Scope.UNREADABLE) if tell else RecipeJudgement({}, ())
+        reported = named or problem.matters
+        judgement = judge_file(problem, self._rules, Scope.UNREADABLE) if reported else RecipeJudgement({}, ())
         pending = FileResult(path, Role.UNREADABLE, named, judgement, problem.source)
         pending.problem = problem.reason
         return pending
@@ -253,7 +253,7 @@ class FileJudge:
         return {**beside, **{name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}}
 
     def _with_locks(self, runs: Iterable[Run], document: int) -> tuple[Run, ...]:
-        """The runs of one document, each with what it is held to."""
+        """The runs of one document, each with its lock entry."""
         found = tuple(runs)
         for each in self._locked_batches:
             found = each.attach(found, document)
@@ -267,7 +267,7 @@ class FileJudge:
         return self._companions.beside(run, resolved.locate)
 
     def _shown(self, document: Document, own: Run) -> tuple[ResolvedLaunch, ...]:
-        """The launches of a recipe that its own comments show, where they are held to something or asked for."""
+        """The launches of a recipe that its own comments show, if they have a lock entry or were asked for."""
         wanted = self._keep_runs or own.claims or own.policies or self._locked_batches
         if not wanted or document.number > 1 or not _shows_command(document):
             return ()

@@ -1,4 +1,4 @@
-"""From what the rules say to what a report tells, in this order, one step a line in each of them.
+"""From the outcomes of rules to the findings of a report, one step a line, in this order.
 
 1. `of_run`: a recipe by itself, or as one launch runs it.
 2. `without_those_of`, `of_recipe`: the launches and their recipe, each without what the other says already.
@@ -155,13 +155,13 @@ def with_its_launch(outcomes: Outcomes, run: Run) -> Outcomes:
 
 
 def without_those_of(recipe: Outcomes, outcomes: Outcomes) -> Outcomes:
-    """The outcomes of a launch without findings that its recipe has by itself, however it is launched, and those that its fix mends."""
+    """The outcomes of a launch without findings that its recipe has anyway, and those that a fix of the recipe removes."""
     found = [(code, outcome) for code, of_rule in recipe.items() for outcome in of_rule if isinstance(outcome, Finding)]
     known = {(code, finding.message) for code, finding in found}
-    mended = {(code, finding.fixes) for code, finding in found if any(fix.edits for fix in finding.fixes)}
+    fixed = {(code, finding.fixes) for code, finding in found if any(fix.edits for fix in finding.fixes)}
 
     def stays(code: str, outcome: Outcome) -> bool:
-        return not isinstance(outcome, Finding) or ((code, outcome.message) not in known and (code, outcome.fixes) not in mended)
+        return not isinstance(outcome, Finding) or ((code, outcome.message) not in known and (code, outcome.fixes) not in fixed)
 
     return without_empty({code: [each for each in of_rule if stays(code, each)] for code, of_rule in outcomes.items()})
 
@@ -290,18 +290,18 @@ def once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _stated_once(findings: Iterable[Finding]) -> Iterable[Finding]:
-    """The `findings`, those of one number that a file states in several places, and that the same settings would mend, as the first."""
+    """The `findings`; those of one number that a file states in several places, with the same fix, become one."""
     firsts: dict[object, Finding] = {}
     for finding in findings:
-        mends = frozenset(fix for fix in finding.fixes if fix.applicability == Applicability.SETTINGS)
-        about = (finding.code, finding.message, finding.launch, mends) if mends else finding.identity
+        fixes = frozenset(fix for fix in finding.fixes if fix.applicability == Applicability.SETTINGS)
+        about = (finding.code, finding.message, finding.launch, fixes) if fixes else finding.identity
         first = firsts.get(about)
         firsts[about] = finding if first is None else _with_another_place(first, finding)
     return firsts.values()
 
 
 def _with_another_place(first: Finding, again: Finding) -> Finding:
-    """The `first` finding with the place of a second one, which the change of what is stated mends too."""
+    """The `first` finding with the place of a second one, which the same change fixes."""
     edits = [edit for fix in again.fixes if fix.applicability == Applicability.DECLARATIONS for edit in fix.edits]
     more = "".join(f" and {edit.expected} to {edit.replacement}" for edit in edits)
     fixes = (

@@ -29,14 +29,14 @@ _WORDS: Final = ("ignore", "file-ignore", "not-a-claim")
 _PROSE: Final = ("ignored", "ignores")
 _WORD: Final = r"(?<![\w-])gbs:[ \t]*(?P<word>[A-Za-z][\w-]*)(?P<brackets>[ \t]*\[(?P<words>[^\]\r\n]*)\])?"
 _PREFIX: Final = r"[A-Z]+[0-9]+"
-# Comment lines between an annotation and the key below it that it speaks for as well.
+# Comment lines between an annotation and the key below it that it applies to as well.
 _MOST_LINES: Final = 20
 
 
 def read_suppressions(document: Document, rules: Mapping[str, str] | None = None) -> tuple[Suppression, ...]:
     """The suppressions in the comments of `document`; `rules` are the names of all rules by code.
 
-    One behind a key speaks for its line. One on a line of its own speaks for the comment lines below it and the next line that
+    One behind a key applies to its line. One on a line of its own applies to the comment lines below it and the next line that
     is not a comment.
     """
     source = document.source
@@ -113,7 +113,7 @@ def _code(word: str) -> str:
 
 
 def _lines_below(lines: Lines, line: int) -> tuple[int, ...]:
-    """`line`, the comment lines below it, and the line that they stand above."""
+    """`line`, the comment lines below it, and the line that they are above."""
     last = line + 1
     while last - line < _MOST_LINES and last < len(lines.starts) and _holds_nothing(lines.line(last)):
         last += 1
@@ -125,7 +125,7 @@ def _holds_nothing(text: str) -> bool:
 
 
 def _removal(text: str, lines: Lines, line: int, at: Location) -> Edit:
-    """The edit that takes an annotation away: with its line where nothing else is on it, else with the blanks before it."""
+    """The edit that takes an annotation away: with its line if nothing else is on it, else with the blanks before it."""
     line_start = lines.starts[line - 1]
     after = lines.starts[line] if line < len(lines.starts) else len(text)
     if not text[line_start : at.start].strip() and not text[at.stop : after].strip():
@@ -145,7 +145,7 @@ def apply(
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...], tuple[Suppression, ...]]:
     """The findings that stay, those that are silenced, and the suppressions that silenced nothing, wholly or in part.
 
-    A finding is silenced where it, or any place in `source` that it is about, stands on a line that a suppression of its rule
+    A finding is silenced where it, or any place in `source` that it is about, is on a line that a suppression of its rule
     speaks for. A suppression of a rule in `inactive`, which could not have found anything, is not called unused. Where
     `require_reason` is true one without a reason silences nothing.
     """
@@ -171,7 +171,7 @@ def apply(
 
 
 def is_silenced(finding: Finding, suppressions: Iterable[Suppression], source: Source, require_reason: bool = False) -> bool:
-    """Whether one of `suppressions` silences `finding`, as `apply` tells it."""
+    """Whether one of `suppressions` silences `finding`, as in `apply`."""
     spoken_of = _lines_of(finding, source.path, _lines(source.text))
     return any(
         (each.whole_file or not spoken_of.isdisjoint(each.lines)) and any(_covers(code, finding.code) for code in each.codes)
@@ -192,7 +192,7 @@ def _covers(word: str, code: str) -> bool:
 
 
 def _unused(text: str, suppression: Suppression, used: Collection[str], inactive: Collection[str]) -> Suppression | None:
-    """The part of `suppression` that silenced nothing, with the edit that takes that part away; None where all did."""
+    """The part of `suppression` that silenced nothing, with the edit that takes that part away; None if all did."""
     useless = [c for c in suppression.codes if c not in used and not any(_covers(c, code) for code in inactive)]
     if len(useless) == len(suppression.codes):
         return suppression

@@ -46,7 +46,7 @@ class LaunchIndex(NamedTuple):
         return tuple(resolved for resolved in shown if resolved is not None)
 
     def gpus_per_node(self, recipe: str) -> Quantity | None:
-        """The processes per machine with which scripts launch a recipe, where all agree; None if unknown."""
+        """The processes per machine with which scripts launch a recipe, if all agree; None if unknown."""
         found: list[Quantity] = []
         for resolved in self.of_recipe.get(recipe, ()):
             if resolved.found.launch.kind in JUDGES_NOTHING:
@@ -91,7 +91,7 @@ class LaunchIndex(NamedTuple):
     def declared(self, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
         """What documents, and the comments of a script, state of the batch or the hardware of one of its launches.
 
-        Comments speak of it where the script has no other launch, or where they stand right above it.
+        Comments are about it if the script has no other launch, or if they are right above it.
         """
         path = resolved.found.launch.at.source
         return (*self._commented(path, resolved), *self.documents.get(Subject(resolved.recipe, resolved.found.launch.at), ()))

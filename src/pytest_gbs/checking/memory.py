@@ -42,7 +42,7 @@ class Memory:
 
     The tree must give the same `Source` for a file as long as its text is the same. A result is forgotten as soon as one of the files that
     were read for it is another; all are where files come or go, and where the settings change. Where the file was read `lightly`, the
-    result is out of date instead: it still tells what it is about, and is found out again as soon as that matters.
+    result is out of date instead: it still says what it is about, and is computed again as soon as that matters.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class Memory:
         return kept.found if kept is not None else None
 
     def lightly(self, find: Callable[[], Found]) -> Found:
-        """What `find` gives; whatever stands in the files that it reads, the result at hand is about the same files."""
+        """What `find` gives; whatever is in the files that it reads, the result at hand is about the same files."""
         found, files = self._noting(find)
         if self._at_work:
             self._at_work[-1].lightly.update(files.read, files.lightly)

@@ -73,7 +73,7 @@ class FileResult:
 
 
 class Reporting:
-    """Turns pending documents into reports; keeps the texts of the places that they tell of."""
+    """Turns checked documents into reports; keeps the texts of the places in their findings."""
 
     def __init__(self, repository: Repository, settings: Settings, keep_runs: bool) -> None:
         self._repository, self._settings, self._keep_runs = repository, settings, keep_runs
@@ -133,7 +133,7 @@ class Reporting:
         return report
 
     def _with_launches(self, pending: FileResult, outcomes: Outcomes) -> Outcomes:
-        """`outcomes` of a recipe with those of its launches, whose findings the launching files tell."""
+        """`outcomes` of a recipe with those of its launches, whose findings are reported for the launching files."""
         together = merged(outcomes)
         for each in pending.judgement.launched:
             for finding in self._about(each):
@@ -157,7 +157,7 @@ class Reporting:
         return [with_severity(finding, self._severity) for finding in found]
 
     def _silenced_in(self, script: str) -> Callable[[Finding], bool]:
-        """What tells whether comments or settings silence a finding of a launching file."""
+        """A function that says whether comments or settings silence a finding of a launching file."""
         if script not in self._silences:
             source = self._repository.tree.read(script)
             if self.launches is not None and isinstance(source, Source) and "gbs:" in source.text:

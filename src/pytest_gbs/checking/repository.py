@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pytest_gbs.settings.versions import Versions
 
 Found = TypeVar("Found")
-# Files whose names say that they may hold command lines (shell, `reads`), told without importing it.
+# Files whose names say that they may hold command lines (shell, `reads`), without importing it.
 # What tokenizers write: millions of characters, with each word of a language as a key.
 _VOCABULARIES: Final = ("tokenizer.json", "vocab.json")
 COMMANDS: Final = (*SCRIPTS, *DOCUMENTS, ".mk")
@@ -121,7 +121,7 @@ class Repository:
 
     @property
     def scripts(self) -> Scripts | None:
-        """The scripts of the tree, or None, at no cost, where it has no file that may hold a command line."""
+        """The scripts of the tree, or None, at no cost, if it has no file that may hold a command line."""
         if self._scripts is None:
             if not self._named_scripts and not self.jobs and not any(_is_script(path) for path in self.all_paths):
                 return None
@@ -431,7 +431,7 @@ def _evidence(launcher_file: LauncherFile, source: Source) -> str:
 
 
 def _agreement(found: list[tuple[LauncherFile, str]]) -> Nearby:
-    """What launcher files agree on; where they disagree, who says what."""
+    """What launcher files agree on; if they disagree, who says what."""
     each = [(q, note) for file, note in found if (q := _size(file, Name.GPUS_PER_NODE)) is not None]
     values = sorted({q.value for q, _ in each})
     if not each:

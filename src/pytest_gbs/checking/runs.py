@@ -53,7 +53,7 @@ from pytest_gbs.model.settings import Expectation, Settings
 if TYPE_CHECKING:
     from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 
-# What a claim may be about; a stated micro batch or accumulation is a factor, judged with the claim it stands beside.
+# What a claim may be about; a stated micro batch or accumulation is a factor, judged with the claim it is beside.
 CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP)
 
 
@@ -180,14 +180,14 @@ def _with_parallel(hardware: HardwareWorld, context: Context) -> HardwareWorld:
 
 
 def _reserve(framework: Framework, document: Document, hardware: HardwareWorld) -> HardwareWorld:
-    """`hardware` without what comments say of it where some of the GPUs may serve rather than train."""
+    """`hardware` without what comments say of it if some of the GPUs may serve rather than train."""
     if not serves_too(framework, document):
         return hardware
     return hardware._replace(sizes={name: size for name, size in hardware.sizes.items() if size.origin != Origin.COMMENT})
 
 
 def _best_known(run: Run, claimed: Iterable[World], context: Context) -> Run:
-    """`run` shown in the world of its first claim that names its hardware, where nothing better was given."""
+    """`run` shown in the world of its first claim that names its hardware, if nothing better was given."""
     if context.given or run.geometry.global_batch_size is not None:
         return run
     world = next((world for world in claimed if world.geometry.global_batch_size is not None), None)
@@ -227,8 +227,8 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     judges = launch.kind not in JUDGES_NOTHING
     claimed = list(_claimed_in(own, seen)) if own is not None and judges else []
     stated = [d for d in declared if d.name in CLAIMED and d.force in _COUNTS] if judges else []
-    held = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
-    policies = tuple(policy for policy in held if not policy.ran)
+    policies_of_recipe = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
+    policies = tuple(policy for policy in policies_of_recipe if not policy.ran)
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
     places = resolved.places
     applied = applying(table, resolved.document)

@@ -1,4 +1,4 @@
-"""The saved outputs of a notebook, held against the recipes that its source has now."""
+"""The saved outputs of a notebook, compared with the recipes in its source."""
 
 from __future__ import annotations
 

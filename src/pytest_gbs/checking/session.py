@@ -54,7 +54,7 @@ def check(
     """What is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
 
     With `keep_runs` the report holds the geometry of every recipe too. `base` is an earlier state that recipes are compared with.
-    Up to `jobs` processes share the work where there is enough of it; the report is the same. With `found` targets count as if their
+    Up to `jobs` processes share the work if there is enough of it; the report is the same. With `found` targets count as if their
     folders had been named: what is not a recipe is passed over, and no other recipe is reported because it rests on one of them.
     `memory` is that of earlier checks of a tree that gives the same `Source` for the same text; the report is the same.
 
@@ -115,7 +115,7 @@ class _Check:
 
     @property
     def launches(self) -> LaunchIndex | None:
-        """The launches of the repository; None where it has no script."""
+        """The launches of the repository; None if it has no script."""
         return self.judge.launches
 
     def report(self, targets: Sequence[str], jobs: int, found: bool) -> Report:
@@ -234,7 +234,7 @@ class _Check:
         return dict(sorted({**chosen, **more}.items())) if more else chosen
 
     def _locked_batches(self, base: Base | None) -> tuple[LockedBatches, ...]:
-        """What recipes are held to: `gbs.lock`, if there is one, and an earlier state, where one is given."""
+        """What recipes are compared with: `gbs.lock`, if there is one, and an earlier state, if one is given."""
         lock = self.repository.tree.read("gbs.lock")
         if base is None and isinstance(lock, Unreadable) and lock.reason == MISSING:
             return ()
@@ -243,7 +243,7 @@ class _Check:
         return locked_batches(lock, base, what_if=bool(self.evidence.given))
 
     def _index(self, jobs: int, about: frozenset[str] | None) -> LaunchIndex | None:
-        """The launches of the repository; None, at no cost, where it has no script; those not `about` these files may be out of date."""
+        """The launches of the repository; None, at no cost, if it has no script; those not `about` these files may be out of date."""
         if self.repository.scripts is None:
             return None
         from pytest_gbs.checking.launch_index import index_launches
@@ -251,7 +251,7 @@ class _Check:
         found = index_launches(self.repository, jobs=jobs, about=about)
         if found is None or about is None:
             return found
-        # A script that is reported is held against all launches of what it launches.
+        # A reported script is compared with all launches of what it launches.
         scripts = {*found.sourced_by(about), *about}
         more = about.union(scripts, *(found.recipes_of(script) for script in scripts))
         return found if more == about else index_launches(self.repository, jobs=jobs, about=more)

@@ -32,7 +32,7 @@ _WORDS: Final = ("batch", "gbs")
 class Paragraph(NamedTuple):
     """A paragraph, an item of a list or a row of a table: what it states, and the files that it names.
 
-    `row` is true of a row of a table with several columns, which speaks of what it names and of nothing else. `block` is the code
+    `row` is true of a row of a table with several columns, which is about what it names and nothing else. `block` is the code
     block that it points at.
     """
 
@@ -45,7 +45,7 @@ class Paragraph(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A section from its heading to the next one, of whatever level: level 0 is what stands before the first heading.
+    """A section from its heading to the next one, of whatever level: level 0 is what is before the first heading.
 
     `scripts` are those that its commands start as they are; one with other arguments or variables is a launch of its own.
     """
@@ -103,7 +103,7 @@ _heading = lazy_pattern(r"(#{1,6})[ \t]+(.*)")
 
 
 def _prose(source: Source, start: int, stop: int) -> Iterator[tuple[int, str]]:
-    """The lines of a part of a document that stand in no code block, each with its place; a block is an empty line."""
+    """The lines of a part of a document that are in no code block, each with its place; a block is an empty line."""
     return (_structured_prose if source.path.lower().endswith(".rst") else _marked_prose)(source.text, start, stop)
 
 
@@ -215,7 +215,7 @@ def _cells(place: int, line: str) -> Iterator[tuple[int, str]]:
 
 
 def _row(source: Source, cells: list[tuple[int, str]], header: list[str]) -> Iterator[Paragraph]:
-    """Yield a row as prose: `Global batch size: 128` where there are two columns, else each number behind the heading of its column."""
+    """Yield a row as prose: `Global batch size: 128` if there are two columns, else each number behind the heading of its column."""
     (place, label), values = cells[0] if cells else (0, ""), cells[1:]
     of_settings = len(cells) == 2 or any(header[0].lower().endswith(word) for word in _SETTINGS)
     size, numbers = _size().fullmatch(label), [each for each in values if digit().search(each[1])]
@@ -262,7 +262,7 @@ _file = lazy_pattern(r"(?<![\w.+/-])[\w.+/-]{1,300}\.(?:ya?ml|toml|json|sh|slurm
 
 def _stated(source: Source, block: CommentBlock, *, row: bool = False, only_confirms: bool = False) -> Iterator[Paragraph]:
     names = tuple(dict.fromkeys(_file().findall(block.text)))
-    # The name of a file makes a comment speak of another recipe, and a flag of another command; here they say what is spoken of.
+    # A file name makes a comment be about another recipe, and a flag about another command; here they are the subject.
     prose = block._replace(text=_flag().sub(_blank, _file().sub(_blank, block.text)))
     declarations = read_declarations((prose,), source.path)
     declarations += _plain_batches(source, prose) if all(each.name != Name.GLOBAL_BATCH_SIZE for each in declarations) else ()

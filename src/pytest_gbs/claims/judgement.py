@@ -21,7 +21,7 @@ from pytest_gbs.model.run import Cause, Claim, Judgement, Reading, Run, World
 
 # The settings that a claim may name beside the hardware, and that a stale claim may be fixed by.
 SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
-# What a claim in a recipe of reinforcement learning may count, where it does not say.
+# What a claim in a recipe of reinforcement learning may count, if it does not say.
 _RL: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_ROLLOUT)
 
 
@@ -367,10 +367,10 @@ def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -
     related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))
     message = f"{_source(declaration)} says {number(declaration)}, but the settings give {size.value:,}{_unit(size)}"
     details = (f"{size.value:,} = {product(size)}{_rounded(size)}",) if size.because else ()
-    mends, fixes = _ways_out(run, declaration, size)
+    advice, fixes = _ways_out(run, declaration, size)
     loose = size.name == Name.TOKENS_PER_STEP and _apart(declaration, size) <= _FIRM
     severity = Severity.WARNING if loose else _severity(declaration, world)
-    return Finding(ITS_RULE, message, severity, declaration.at, "declared", related, details, mends, world.assumptions, fixes)
+    return Finding(ITS_RULE, message, severity, declaration.at, "declared", related, details, advice, world.assumptions, fixes)
 
 
 def _rounded(size: Quantity) -> str:

@@ -26,7 +26,7 @@ _DIVISORS: Final = (
 
 
 class Moved(NamedTuple):
-    """An operand with the number it had and the number it has; None where it was, or is, not stated."""
+    """An operand with the number it had and the number it has; None if it was, or is, not stated."""
 
     name: str
     before: int | None
@@ -34,7 +34,7 @@ class Moved(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Whether a run still has the batch it is held to: `holds` None where it can't be told; `free` is what is not known then.
+    """Whether a run still has the batch it is held to: `holds` None if it can't be told; `free` is what is not known then.
 
     `values` are those of the one free size for which it would hold. `now` is what the run has.
     """
@@ -46,7 +46,7 @@ class Comparison(NamedTuple):
 
 
 def record(run: Run) -> Record | None:
-    """The batch of `run`, or None where neither it nor the part of one GPU is known."""
+    """The batch of `run`, or None if neither it nor the part of one GPU is known."""
     batch = batch_size(run)
     found = per_gpu(run)
     share, of = (str(found.coefficient), found.free[0]) if found and found.free in ((PER_GPU,), (PER_RANK,)) else ("", PER_GPU)
@@ -73,7 +73,7 @@ def _rests_on_hardware(size: Size) -> bool:
 
 
 def operands(run: Run) -> tuple[Quantity, ...]:
-    """The stated sizes that the batch of `run` is made of, in the order of the product; none where it is stated itself."""
+    """The stated sizes that the batch of `run` is made of, in the order of the product; none if it is stated itself."""
     size = run.geometry.said(Name.GLOBAL_BATCH_SIZE)
     if isinstance(size, Quantity) and not size.because:
         return ()
@@ -116,7 +116,7 @@ def moved(before: Record, after: Record) -> tuple[Moved, ...]:
 
 
 def same_batch(before: Record, after: Record) -> bool | None:
-    """Whether two records say the same of the batch, None where they don't know enough of it."""
+    """Whether two records say the same of the batch, None if they don't know enough of it."""
     if before.unit != after.unit:
         return False
     if before.global_batch_size is not None and after.global_batch_size is not None:
@@ -127,7 +127,7 @@ def same_batch(before: Record, after: Record) -> bool | None:
 
 
 def compare(locked: LockedBatch, run: Run) -> Comparison:
-    """Whether `run` still has the batch that it is held to."""
+    """Whether `run` still has its locked batch."""
     before, now = locked.record, record(run)
     if now is None:
         return Comparison(None, None, (Name.GLOBAL_BATCH_SIZE,))

@@ -16,7 +16,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 
 _STATED: Final = (Origin.FILE, Origin.COMMENT)
-# What a batch in a name may count; samples, where nothing else is trained on.
+# What a batch in a name may count; samples, if nothing else is trained on.
 _BATCHES: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_ROLLOUT)
 # A framework's batch for which a learning rate is meant, whatever trains.
 _REFERENCE: Final = "reference_batch_size"

@@ -45,7 +45,7 @@ _NOWHERE: Final = Pointed(0, 0, ())
 _WHAT: Final = r"(?:command|script|example|snippet)"
 _following = lazy_pattern(rf"(?i)\bfollowing (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?below\b")
 _above = lazy_pattern(rf"(?i)\babove (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?above\b")
-# What may stand between a colon and the first line of the block: the fence or the directive, with its options.
+# What may be between a colon and the first line of the block: the fence or the directive, with its options.
 _between = lazy_pattern(r"[ \t]*\n?\s*(?:(?:```|~~~)[^\n]*\n|\.\. [\w-]+::[^\n]*\n(?:\s+:[^\n]*\n)*)?\s*")
 
 

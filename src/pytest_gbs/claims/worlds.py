@@ -92,7 +92,7 @@ def _rests_on(size: Quantity, names: Container[str]) -> bool:
 def shown(declarations: tuple[Declaration, ...], said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
     """The hardware that is shown for a recipe without a launch; empty if nothing says anything.
 
-    `said` is the hardware that the comments of the file state; without any, what they tell of the past is shown.
+    `said` is the hardware that the comments of the file state; without any, their history is shown.
     """
     given = evidence.given
     if _is_whole(given):
@@ -178,7 +178,7 @@ def is_of_other_settings(declaration: Declaration, seen: Geometry) -> bool:
 def quotes_another_program(declaration: Declaration, document: Document, framework: Framework) -> bool:
     """Whether a statement gives the micro batch by the key of transformers' Trainer, which neither this framework nor the file has.
 
-    `# FLA: per_device_train_batch_size=128, 8 GPUs` in a recipe of Megatron tells what it is compared with.
+    `# FLA: per_device_train_batch_size=128, 8 GPUs` in a recipe of Megatron names what it is compared with.
     """
     text = document.source.text
     factors = (*(declaration.sum.factors if declaration.sum else ()), *declaration.stated_conditions())

@@ -76,7 +76,7 @@ def _dispatch(arguments: list[str]) -> int:
     words, paths = split(arguments[1:])
     # These take a value only behind `=`: the next word is a path.
     words = [_VALUED.get(word, word) for word in words]
-    if name == "diff":  # what stands behind `--` is not a revision
+    if name == "diff":  # what is behind `--` is not a revision
         words, paths = [*words, *(f"--path={path}" for path in paths)], []
     from pytest_gbs.cli._parser import Formatter, Parser
 

@@ -1,4 +1,4 @@
-"""`--against-run FILE`: a recipe held against what a job of it trained on, as `pytest_gbs.runtime` wrote it down."""
+"""`--against-run FILE`: a recipe compared with what a job of it trained on, as `pytest_gbs.runtime` recorded it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def against(request: CheckRequest, file: str, paths: list[str]) -> CheckRequest:
     ran = read_ran(file, request.root)
     rows, ranks = ran.global_batch_size, ran.world_size
     glob = "".join(f"[{sign}]" if sign in _WILD else sign for sign in ran.recipe)
-    held = Expectation((glob,), Name.GLOBAL_BATCH_SIZE, (rows,), origin=ran.name, text=f"{rows:,} rows on {ranks:,} ranks", ran=True)
-    settings = request.settings._replace(expect=(*request.settings.expect, held))
+    expectation = Expectation((glob,), Name.GLOBAL_BATCH_SIZE, (rows,), origin=ran.name, text=f"{rows:,} rows on {ranks:,} ranks", ran=True)
+    settings = request.settings._replace(expect=(*request.settings.expect, expectation))
     return (request if paths else request._replace(targets=(ran.recipe,), names_file=True))._replace(
         settings=settings, given=on_ranks(request, ran)
     )
@@ -58,7 +58,7 @@ def read_ran(file: str, root: str) -> Ran:
 
 
 def _factors(record: dict[str, Any]) -> tuple[int | None, int | None, int | None]:
-    """The rows of a micro batch, micro batches of a step and data-parallel ranks, where all ranks had the same."""
+    """The rows of a micro batch, micro batches of a step and data-parallel ranks, if all ranks had the same."""
     shared = record.get("ranks_per_replica")
     ranks = record["world_size"] // shared if _is_number(shared) and record["world_size"] % shared == 0 else None
     rows, micro_batches = (_the_same(record.get(name)) for name in ("rows", "micro_batches"))
@@ -80,7 +80,7 @@ def _is_number(value: object) -> TypeGuard[int]:
 
 
 def _read(file: str) -> dict[str, Any]:
-    """What stands in the record.
+    """What is in the record.
 
     Raises:
         UsageError: it can't be read, or is no record.

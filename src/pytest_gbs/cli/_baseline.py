@@ -1,4 +1,4 @@
-"""Baselines on the command line: writing, applying and pruning the file of findings that are put up with."""
+"""Baselines on the command line: writing, applying and pruning the file of accepted findings."""
 
 from __future__ import annotations
 

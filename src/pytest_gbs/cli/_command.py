@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """One sub-command: what it does, its arguments, and its work, which returns the exit code; a short usage where there are many flags."""
+    """One sub-command: what it does, its arguments, and its work, which returns the exit code; a short usage if there are many flags."""
 
     summary: str
     add_arguments: Callable[[argparse.ArgumentParser], None]

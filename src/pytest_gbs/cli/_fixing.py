@@ -44,7 +44,7 @@ def fixed_files(request: CheckRequest, arguments: argparse.Namespace) -> FixResu
 
 
 def write(request: CheckRequest, found: FixResult) -> None:
-    """Write the fixed files, all or none, and tell what was done and what was not.
+    """Write the fixed files, all or none, and print what was fixed and what was not.
 
     Raises:
         UsageError: a file can't be written; none is changed then.
@@ -59,7 +59,7 @@ def write(request: CheckRequest, found: FixResult) -> None:
 
 
 def print_fixed(request: CheckRequest, found: FixResult) -> None:
-    """Write the text of standard input, fixed, to standard output, and tell what was done and what was not."""
+    """Write the text of standard input, fixed, to standard output, and print what was fixed and what was not."""
     from pytest_gbs.files.writing import encoded
 
     (target,) = request.targets

@@ -1,4 +1,4 @@
-"""The flags of `gbs check` that fix what is found, or put up with it: what they do is imported when one is given."""
+"""The flags of `gbs check` that fix or accept findings; their code is imported when one is given."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def fixes_stdin(arguments: argparse.Namespace) -> bool:
 
 
 def add_baseline(group: argparse._ArgumentGroup, *, shown: bool) -> None:
-    """Add the flags for findings that are put up with."""
+    """Add the flags for accepted findings."""
     helps = [words if shown else NOT_IN_HELP for words in _BASELINE]
     group.add_argument("--baseline", metavar="FILE", help=helps[0])
     group.add_argument("--write-baseline", metavar="FILE", help=helps[1])

@@ -9,7 +9,7 @@ from pytest_gbs.model.settings import Settings
 
 
 def added() -> Settings:
-    """The settings of the current folder; built-in ones, with a word of it, where they can't be read: a manual must not fail."""
+    """The settings of the current folder; built-in ones, with a word of it, if they can't be read: a manual must not fail."""
     from pytest_gbs.rules import rules
     from pytest_gbs.settings import load_settings
 

@@ -170,7 +170,7 @@ def _existing(path: str) -> str:
 
 
 def _root(paths: list[str], folder: str) -> str:
-    """The root that all paths share, or else that of their common parent; `folder`, the current one, where nothing marks any."""
+    """The root that all paths share, or else that of their common parent; `folder`, the current one, if nothing marks any."""
     roots = {_root_of(path, folder) for path in paths}
     if len(roots) == 1:
         return roots.pop()

@@ -88,7 +88,7 @@ def _can_frame() -> bool:
 
 
 def emit(text: str, output_file: str | None = None, *, commands: str = "") -> None:
-    """Write `text` to standard output or to a file, where nothing in it is obeyed by a terminal or a CI system.
+    """Write `text` to standard output or to a file, so that nothing in it can control a terminal or a CI system.
 
     `commands` is what commands to a CI system start with that are our own. A file is replaced in one go.
 

@@ -18,11 +18,11 @@ _INTERVAL: Final = 0.1  # seconds between words
 
 
 class ProgressTree:
-    """A tree that tells how many of its files were read, on one line of a terminal that is cleared in the end."""
+    """A tree that counts the files that were read, on one line of a terminal that is cleared in the end."""
 
     def __init__(self, tree: Tree, stream: TextIO, patience: float = _DELAY) -> None:
         self.tree, self.stream = tree, stream
-        self.number, self.told = 0, False
+        self.number, self.shown = 0, False
         self.next = monotonic() + patience
 
     def paths(self) -> tuple[str, ...]:
@@ -38,13 +38,13 @@ class ProgressTree:
         self.number += 1
         now = monotonic()
         if now >= self.next:
-            self.next, self.told = now + _INTERVAL, True
+            self.next, self.shown = now + _INTERVAL, True
             self._write(f"\rgbs: {count(self.number, 'file')} read")
         return self.tree.read(path)
 
     def clear(self) -> None:
         """Leave no trace."""
-        if self.told:
+        if self.shown:
             self._write("\r\x1b[K")
 
     def _write(self, text: str) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 END: Final = "--"
 MARK: Final = "\0"  # no argument of a process holds it, and no parser takes a word that starts with it for a flag
 _HOOK: Final = "--hook"
-# What a hook may be told without `--` behind it: none of these runs code, writes a file, or leaves anything out of a check.
+# The flags of a hook that need no `--` behind them: none of these runs code, writes a file, or leaves anything out of a check.
 _ALLOWED: Final = frozenset(("--strict", "--strict=claims", "--strict=all", "--quiet", "--verbose"))
 _ALLOWED_WITH_VALUE: Final = frozenset(
     ("--nodes", "--gpus-per-node", "--world-size", "--jobs", "--require-verified", "--extend-select", "--color", "--format")

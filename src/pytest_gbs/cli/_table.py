@@ -17,7 +17,7 @@ def write_table(head: Sequence[str], rows: Sequence[Sequence[str]], format_name:
 
 
 def text_lines(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> Iterator[str]:
-    """Yield the lines of a table; where all but the last column exceed `columns` (0: no limit), a block for each row."""
+    """Yield the lines of a table; if all but the last column exceed `columns` (0: no limit), a block for each row."""
     widths = [max(width(row[index]) for row in (head, *rows)) for index in range(len(head))]
     if columns and sum(widths[:-1]) + 2 * len(widths) > columns:
         yield from _blocks(head, rows)

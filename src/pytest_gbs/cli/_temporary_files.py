@@ -1,4 +1,4 @@
-"""Temporary files that a killed run left behind: removed by the next run that writes, and told."""
+"""Temporary files that a killed run left behind: removed, with a line, by the next run that writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHOWN: Final = 5
 
 
 def clean_up(root: str, folders: Iterable[str]) -> None:
-    """Remove what an earlier run left in `folders`, which lie below `root`, and tell of it."""
+    """Remove what an earlier run left in `folders` below `root`, and say so."""
     from pytest_gbs.files.writing import remove_temporary_files
 
     left = remove_temporary_files(root, folders)

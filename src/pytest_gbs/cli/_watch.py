@@ -27,7 +27,7 @@ _ONCE: Final = ("diff", "write_baseline", "hook", "show_files", "show_settings")
 
 
 def watch(check: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
-    """Run `check` now and after each change of a file below the root; a check that fails is told, and the next change awaited.
+    """Run `check` now and after each change of a file below the root; a failing check is reported, and the next change awaited.
 
     Raises:
         UsageError: the flags ask for something that is done once.

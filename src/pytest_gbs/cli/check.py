@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> None:
-    """Add what `gbs check` takes; `gbs fix` takes the same, and its help tells other flags."""
+    """Add what `gbs check` takes; `gbs fix` takes the same, and its help shows other flags."""
     add_input(parser)
     group = parser.add_argument_group("what fails")
 

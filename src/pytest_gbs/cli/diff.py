@@ -137,13 +137,13 @@ def _since_run(request: CheckRequest, file: str, revisions: list[str]) -> tuple[
 
 
 def state_at(request: CheckRequest, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> BatchState:
-    """What the recipes of `tree`, called `name`, come to, none of them held to its lock; files of `leave_out` are left out."""
+    """The batches of the recipes in `tree`, called `name`, without its lock; files of `leave_out` are left out."""
     from pytest_gbs.api import check
     from pytest_gbs.files.overlay import OverlayTree
     from pytest_gbs.history.diff import BatchState
     from pytest_gbs.history.lock import NAME
 
-    # Neither side is held to its lock file, which may be broken by a merge.
+    # Neither side is compared with its lock file, which may be broken by a merge.
     unlocked = OverlayTree(tree, {NAME: ""})
     report: Report = check(unlocked, (), settings, request.given, keep_runs=True)
     kept = tuple(file for file in report.files if file.path not in leave_out)

@@ -86,7 +86,7 @@ def first_lock(request: CheckRequest) -> tuple[str, Report]:
 
 
 def _report(request: CheckRequest) -> Report:
-    """The report on all of the repository, none of it held to the lock that is to be written."""
+    """The report on all of the repository, without the lock that is to be written."""
     from pytest_gbs.files.overlay import OverlayTree
     from pytest_gbs.history.lockfile import NAME
 

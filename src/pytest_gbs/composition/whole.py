@@ -61,7 +61,7 @@ def whole(document: Document, tree: DocumentCache, framework: Framework | None =
 
 
 def locate(at: Location, document: Document, places: dict[KeyPath, Location] | None) -> Location:
-    """The place in a real file of `at`, a place in `document`, which is made up where there are `places`."""
+    """The place in a real file of `at`, a place in `document`, which is made up if there are `places`."""
     if places is None or at.path is None or at.source != document.source.path:
         return at
     return places.get(at.path, at)
@@ -93,7 +93,7 @@ def has_interpolations(document: Document, framework: Framework) -> bool:
 def follow(document: Document, framework: Framework) -> Document | None:
     """`document` with the values in the place of interpolations of a whole value (`${model.batch}`), at their own places.
 
-    None if one of those that the table looks at is of another kind, or stands behind an alias, which takes composing.
+    None if one of those that the table looks at is of another kind, or is behind an alias, which takes composing.
     """
     keyed = dict(document.keyed)
     for key in _looked_at(framework):

@@ -1,4 +1,4 @@
-"""A folder on disk under the unsaved texts of an editor: listed and read once, until it is told that something changed."""
+"""A folder on disk under the unsaved texts of an editor: listed and read once, until a change is reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST: Final = 100_000_000  # characters that are kept; beyond that, files are r
 class EditedTree:
     """The files below the root of `base`, or none, with unsaved texts laid over them.
 
-    What was read is kept, and the same `Source` is given until its text changes, so that it tells whether something rests on it.
+    What was read is kept, and the same `Source` is given until its text changes, so that identity shows whether it changed.
     """
 
     def __init__(self, base: WorkTree | None) -> None:

@@ -210,7 +210,7 @@ class GitRepository:
 
 
 class _Store:
-    """A git process that tells of objects, one after the other: their sizes (`--batch-check`), or their contents too (`--batch`)."""
+    """A git process that describes objects, one after the other: their sizes (`--batch-check`), or their contents too (`--batch`)."""
 
     def __init__(self, repository: GitRepository, mode: str) -> None:
         self._repository, self._mode = repository, mode
@@ -320,7 +320,7 @@ class GitTree:
 
 
 def _left_out(files: dict[str, str], exclude: tuple[str, ...]) -> Callable[[str], bool]:
-    """What tells whether a path is left out, as `WorkTree.paths` does of what git tracks."""
+    """A function that says whether a path is left out, as `WorkTree.paths` does of what git tracks."""
     folders: dict[str, bool] = {"": False}
 
     def entry_is_out(path: str, is_folder: bool) -> bool:

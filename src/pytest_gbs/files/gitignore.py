@@ -23,7 +23,7 @@ class _Pattern(NamedTuple):
     by_name: bool
 
     def matches(self, path: str, name: str, folder: bool) -> bool:
-        """Whether this line speaks of `path`, relative to the folder of its file."""
+        """Whether this line matches `path`, relative to the folder of its file."""
         if self.folders_only and not folder:
             return False
         subject = name if self.by_name else path
@@ -60,7 +60,7 @@ class IgnoreFile:
         return bool(self._patterns)
 
     def says(self, path: str, name: str, folder: bool) -> bool | None:
-        """Whether `path` is left out (True) or kept (False), or None if no pattern speaks of it."""
+        """Whether `path` is left out (True) or kept (False), or None if no pattern matches it."""
         path = path[self.base :]
         if not (
             name in self._names

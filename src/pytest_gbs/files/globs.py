@@ -167,7 +167,7 @@ def segments(found: list[str]) -> list[list[str]]:
 def path_regex(parts: list[list[str]]) -> str:
     """A regular expression for a path of these segments, with no end.
 
-    What stands between two stars is taken at the first place where it fits, for good: no later choice can make a pattern fit
+    What is between two stars is taken at the first place where it fits, for good: no later choice can make a pattern fit
     that does not fit then, and without choices to try again the time stays small whatever the pattern.
     """
     runs: list[list[str]] = [[]]

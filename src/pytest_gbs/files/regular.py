@@ -76,7 +76,7 @@ def _read(path: str, size: int, most: int) -> bytes | str:
 
 
 def may_hold(path: str, words: Iterable[str]) -> bool:
-    """Whether one of `words` stands in the regular file at `path`, however large it is, or may stand where it is too large."""
+    """Whether one of `words` is in the regular file at `path`, however large it is, or may stand where it is too large."""
     wanted = tuple(word.encode() for word in words)
     overlap = max(map(len, wanted), default=1)
     searched, rest = 0, b""

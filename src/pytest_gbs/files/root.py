@@ -65,7 +65,7 @@ def most_searched(root: str) -> int | None:
 
 
 def has_settings(pyproject: bytes) -> bool:
-    """Whether a pyproject.toml may hold `[tool.gbs]`, without parsing it: its name stands in the dependencies of many."""
+    """Whether a pyproject.toml may hold `[tool.gbs]`, without parsing it: its name is in the dependencies of many."""
     return b"gbs" in pyproject and re.search(_TABLE, pyproject) is not None
 
 

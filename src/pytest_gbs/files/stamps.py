@@ -1,4 +1,4 @@
-"""When the files of a tree were last written: what tells a later look that one of them changed."""
+"""When the files of a tree were last written, to see later whether one of them changed."""
 
 from __future__ import annotations
 

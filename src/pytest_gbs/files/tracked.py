@@ -24,7 +24,7 @@ _HASHES: Final = (20, 32)  # bytes of SHA-1 and SHA-256
 
 
 class TrackedFiles:
-    """The files of the git repository at folder `root`, read from its index when first asked for; none where there is no index."""
+    """The files of the git repository at folder `root`, read from its index when first asked for; none if there is no index."""
 
     def __init__(self, root: str) -> None:
         self._root = root

@@ -6,7 +6,7 @@ from typing import Final
 
 from pytest_gbs.model.document import DOCUMENTS, MAKEFILES, SCRIPTS
 
-# Programs that launch training: one of these stands in each script that does. The words of all launchers are among them.
+# Programs that launch training: one of these is in each script that does. The words of all launchers are among them.
 LAUNCHING: Final = (
     "accelerate",
     "arctic_training",
@@ -77,7 +77,7 @@ MATTERING: Final = (
 
 
 def launching_words(path: str) -> tuple[str, ...]:
-    """The words of which one stands in each file that launches training, if its name says that it may; none otherwise."""
+    """The words of which one is in each file that launches training, if its name says that it may; none otherwise."""
     if path.lower().endswith(DOCUMENTS):
         return (*_BY_NAME, *MATTERING)
     return (*LAUNCHING, *MATTERING) if path.lower().endswith(_SHELL) or path.rpartition("/")[2] in MAKEFILES else ()

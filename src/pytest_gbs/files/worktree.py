@@ -49,7 +49,7 @@ class Listing(NamedTuple):
 
 
 def listing(tree: Tree) -> Listing:
-    """What `tree` lists, with the folders that it can't if it can tell."""
+    """What `tree` lists, with the folders that it can't, if it knows."""
     found: Callable[[], Listing] | None = getattr(tree, "listing", None)
     return found() if found is not None else Listing(tree.paths())
 
@@ -166,7 +166,7 @@ class WorkTree(NamedTuple):
 
 
 def _searched_near(root: str, most: int | None) -> str:
-    """What to say where only what is near the named files was searched, since `root` is too large."""
+    """What to say if only what is near the named files was searched, since `root` is too large."""
     why = f"has more than {most:,} files and folders" if most else "is a home folder or above one"
     return f"{root} {why}: launches were sought only near what was named; a gbs.toml, which may be empty, marks the top of a project"
 

@@ -231,7 +231,7 @@ def _temporary() -> re.Pattern[str]:
 
 
 def _runs(process: int) -> bool:
-    """Whether a process of this number runs, on a system that tells without touching it."""
+    """Whether a process of this number runs, on a system where that can be asked without touching it."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -121,7 +121,7 @@ def _groups(batch: list[FindingFix]) -> Iterator[list[FindingFix]]:
 
 
 def _try(group: list[FindingFix], state: _State, read: Read, recheck: Recheck) -> _State | str:
-    """The state after the repairs of `group`, or in words what speaks against it."""
+    """The state after the repairs of `group`, or in words why it is refused."""
     edits = by_source(edit for repair in group for edit in repair.fix.edits)
     current = _reading(state, read)
     changed = edit_all(edits, current)
@@ -149,10 +149,10 @@ def _regressions(before: Report, after: Report, group: list[FindingFix], edits: 
     for key, finding in left.items():
         if number[key] > known[key]:
             return f"{finding.code} would be reported instead: {finding.message}"
-    mended = Counter(_key(repair.finding, shifted) for repair in group)
+    fixed = Counter(_key(repair.finding, shifted) for repair in group)
     for repair in group:
         key = _key(repair.finding, shifted)
-        if number[key] > known[key] - mended[key]:
+        if number[key] > known[key] - fixed[key]:
             return "the finding would stay"
     return _changed_elsewhere(before, after)
 

@@ -17,7 +17,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Claim, Geometry, Run
 from pytest_gbs.model.scaling import Shape
 
-# Sizes that say on how many ranks a recipe runs and stand in the recipe itself.
+# Sizes that say on how many ranks a recipe runs and are in the recipe itself.
 RANK_COUNTS: Final = (Name.DATA_PARALLEL_SIZE, Name.REPLICATE_SIZE, Name.SHARD_SIZE)
 _BATCH: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
 
@@ -91,7 +91,7 @@ def _parallel(run: Run, sizes: Mapping[str, Size]) -> dict[str, Quantity]:
 
 
 def objection(run: Run, seen: Geometry) -> str:
-    """What speaks against these sizes of `run`, or nothing: they agree with each other and pass what the framework checks."""
+    """Why `run` can't have these sizes, or "": they agree with each other and pass what the framework checks."""
     for name in _BATCH:
         size = seen.get(name)
         if isinstance(size, Conflict):

@@ -65,7 +65,7 @@ def _edited(text: str, edits: tuple[Edit, ...]) -> str | None:
 
 
 def shifting(edits: Mapping[str, tuple[Edit, ...]]) -> Callable[[str, int], int]:
-    """The function that tells where the code point at an offset of a file lies after `edits`."""
+    """A function that maps an offset of a file to its offset after `edits`."""
     tables: dict[str, tuple[list[int], list[int]]] = {}
     for path, of_file in edits.items():
         stops, shifts, shift = [], [], 0

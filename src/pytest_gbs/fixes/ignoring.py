@@ -1,4 +1,4 @@
-"""Silencing every finding where it stands: `# gbs: ignore[CODE] reason` behind its line, or above it."""
+"""Silencing every finding where it is: `# gbs: ignore[CODE] reason` behind its line, or above it."""
 
 from __future__ import annotations
 

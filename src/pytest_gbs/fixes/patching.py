@@ -44,5 +44,5 @@ def _escaped(sign: str) -> str:
 
 
 def _ended(name: str) -> str:
-    """A name whose end git can tell: a tab goes behind one with a blank in it."""
+    """A name whose end git recognises: a tab goes behind one with a blank in it."""
     return f"{name}\t" if " " in name and not name.startswith('"') else name

@@ -1,4 +1,4 @@
-"""Planning a batch: every micro batch and accumulation that reach it, and what is near where none does."""
+"""Planning a batch: every micro batch and accumulation that reach it, and what is near if none does."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def unintended(before: Source, after: Source, edits: tuple[Edit, ...]) -> str:
     """In words what `edits` changed in a configuration beside the values that they stand in, or nothing.
 
-    A key that an edit inserts is intended where its name stands in the replacement. A launching file holds no such values.
+    A key that an edit inserts is intended where its name is in the replacement. A launching file holds no such values.
     """
     if not before.path.lower().endswith(RECIPES):
         return ""
@@ -39,7 +39,7 @@ def unintended(before: Source, after: Source, edits: tuple[Edit, ...]) -> str:
 
 
 def _changed(old: Document, new: Document, edits: tuple[Edit, ...]) -> Iterator[str]:
-    """Yield the key paths whose values differ, but for those whose own value an edit stands in."""
+    """Yield the key paths whose values differ, but for those whose own value an edit is in."""
     values, others = _values(old), _values(new)
     inserted = "\n".join(edit.replacement for edit in edits if not edit.expected)
     for path in [*values, *(path for path in others if path not in values)]:
@@ -75,7 +75,7 @@ def _value(node: Node, loader: str) -> object:
 
 
 def _scalars(node: Node, loader: str) -> Iterator[object]:
-    """Yield the scalars below a list in order; what an alias repeats is compared where it stands."""
+    """Yield the scalars below a list in order; what an alias repeats is compared where it is."""
     pending = [node]
     while pending:
         current = pending.pop()

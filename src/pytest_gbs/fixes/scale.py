@@ -43,7 +43,7 @@ def _scale(run: Run, goal: Target, context: ScaleContext, *, per_node: bool) -> 
     reasons: list[str] = []
     before: Report | None = None
     for micro, accumulation in islice(fitting(task), _MOST_TRIED):
-        if before is None:  # costs a check, and is not asked for where nothing fits
+        if before is None:  # costs a check, and is not asked for if nothing fits
             before = context.recheck({}, _what_if(task, task.before))
         tried = _try(task, micro, accumulation, before, context)
         if isinstance(tried, Scaled):
@@ -65,7 +65,7 @@ def _what_if(task: Task, hardware: Shape) -> CommandLineHardware:
 
 
 def _try(task: Task, micro: int, accumulation: int, before: Report, context: ScaleContext) -> Scaled | str:
-    """The recipe with one candidate, or in words what speaks against it."""
+    """The recipe with one candidate, or in words why it is refused."""
     seen = elsewhere(task.run, sizes_of(task.to), {**replaced_by(task, micro, accumulation), **task.ranks})
     after = shape(seen)._replace(num_nodes=task.to.num_nodes or 0, gpus_per_node=task.to.gpus_per_node or 0)
     if after.world_size != task.to.world_size:

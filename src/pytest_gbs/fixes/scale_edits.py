@@ -33,7 +33,7 @@ Values: TypeAlias = "Mapping[str, int]"
 
 
 class EditableNumber(NamedTuple):
-    """A number that can be changed: the size it is, its value, the span of its digits, and the key it stands behind."""
+    """A number that can be changed: the size it is, its value, the span of its digits, and the key it is behind."""
 
     name: str
     value: int
@@ -60,7 +60,7 @@ class InsertionPoint(NamedTuple):
 
 
 def editable_number(size: Size, read: Read) -> EditableNumber | None:
-    """The one written number that `size` is, or None: it follows from several, or nothing can be changed where it stands."""
+    """The one written number that `size` is, or None: it follows from several, or nothing can be changed where it is."""
     if not isinstance(size, Quantity):
         return None
     written = [leaf for leaf in leaves(size) if leaf.origin in _WRITTEN]
@@ -152,7 +152,7 @@ def _line(text: str, offset: int) -> Location:
 
 
 def without(found: EditableNumber, read: Read) -> Change | None:
-    """The change that takes out a key which scaling has put in; None where gbs did not write it."""
+    """The change that takes out a key which scaling has put in; None if gbs did not write it."""
     source = read(found.at.source)
     if not isinstance(source, Source):
         return None
@@ -219,7 +219,7 @@ def _hardware_number(at: Location, meant: list[Quantity], nodes: int | None, rea
 def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[Change, ...]:
     """The changes of what comments state of the batch's factors and hardware, from the `old` sizes to the `new` ones.
 
-    Only numbers that are those of the old sizes are touched: a comment may speak of something else as well.
+    Only numbers that are those of the old sizes are touched: a comment may be about something else as well.
     """
     found: dict[Location, Change] = {}
     # "8 GPUs" beside a number of nodes are those of each; alone they are all there are.
@@ -238,7 +238,7 @@ def _with_noun(change: Change, read: Read) -> Edit:
     """The edit of a number in a comment that takes the word behind it along: `8 nodes`, `1 node`.
 
     A word that does not go with its number as it stands stays as it is, and so does one with another noun behind it (`8 GPU node`):
-    scaling back could not tell what it was.
+    scaling back could not restore it.
     """
     source = read(change.at.source)
     match = _noun().match(source.text, change.at.stop) if isinstance(source, Source) else None

@@ -1,4 +1,4 @@
-"""What to tell of a recipe on other hardware: what keeps its meaning, what speaks of the old hardware still, what is near."""
+"""Notes on a scaled recipe: what keeps its meaning, what still names the old hardware, and the nearest alternatives."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def counted(run: Run) -> Iterator[str]:
 
 
 def names(task: Task) -> Iterator[str]:
-    """Yield that a name still speaks of the old hardware."""
+    """Yield a note if a name still states the old hardware."""
     old = by_name(task.before)
     for declaration in task.run.declarations:
         value = old.get(declaration.name)
@@ -113,7 +113,7 @@ def why(task: Task) -> str:
 
 
 def _missing(task: Task, share: int) -> str:
-    """What stands in the way of a share of each rank that is a whole number."""
+    """What is in the way of a share of each rank that is a whole number."""
     micro = task.goal.micro or task.before.micro_batch_size
     steps, rest = divmod(share, micro)
     if rest and task.micro is None:

@@ -159,7 +159,7 @@ def fitting(task: Task) -> Iterator[tuple[int, int]]:
 
 
 def considered(task: Task) -> Iterator[tuple[int, int, str]]:
-    """Yield each micro batch and accumulation that gives the global batch size, with what else speaks against it, or nothing."""
+    """Yield each micro batch and accumulation that gives the global batch size, with another objection, or ""."""
     hardware = sizes_of(task.to)
     for micro, accumulation in dict.fromkeys(_candidates(task, hardware)):
         seen = elsewhere(task.run, hardware, {**replaced_by(task, micro, accumulation), **task.ranks})

@@ -18,7 +18,7 @@ def arithmetic(size: Quantity, equations: Iterable[Equation]) -> str:
 
 
 def rounded(size: Quantity, found: Fraction) -> str:
-    """How `size` comes of a division that leaves a remainder, to stand behind it; nothing if it leaves none."""
+    """How `size` comes of a division that leaves a remainder, to be behind it; nothing if it leaves none."""
     if not _leaves_a_remainder(found):
         return ""
     up = size.value * prod(part.value for part in found.bottom) > prod(part.value for part in found.top)

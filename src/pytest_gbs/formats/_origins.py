@@ -27,8 +27,8 @@ _REASONS: Final = {
     Reason.NOT_WHOLE: "the division leaves a remainder",
 }
 _MOST_STAGES: Final = 6
-# How to tell what nothing tells.
-_TELL: Final = {
+# How to state what nothing states.
+_HOW_TO_STATE: Final = {
     Name.WORLD_SIZE: "--world-size N, or num-nodes and gpus-per-node in [tool.gbs]",
     Name.NUM_NODES: "--nodes N, or num-nodes in [tool.gbs]",
     Name.GPUS_PER_NODE: "--gpus-per-node N, or gpus-per-node in [tool.gbs]",
@@ -68,4 +68,4 @@ def unknown(size: Size, name: str, places: Places, here: str) -> str:
     if isinstance(size, Unknown) and size.reason != Reason.MISSING:
         place = places.line(size.at, here) if size.at else ""
         return " ".join(filter(None, (_REASONS.get(size.reason, size.reason), f"({place})" if place else "")))
-    return f"unknown: {_TELL[name]}" if name in _TELL else "not stated"
+    return f"unknown: {_HOW_TO_STATE[name]}" if name in _HOW_TO_STATE else "not stated"

@@ -1,4 +1,4 @@
-"""What is told of one recipe: a line for each size, with its number, its arithmetic and its origin."""
+"""One recipe for `gbs show`: a line for each size, with its number, its arithmetic and its origin."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def _samples(run: Run, steps: int) -> str:
 
 
 def _other_interval(run: Run, name: str) -> _Interval | None:
-    """What a recipe says where it does not count steps: the text of the key that would have to be `steps`."""
+    """What a recipe says if it does not count steps: the text of the key that would have to be `steps`."""
     for row in run.framework.rows:
         if row.name != name:
             continue

@@ -39,7 +39,7 @@ def show_text(report: Report, options: Options) -> str:
 
 
 def blocks(file: FileReport) -> list[tuple[Run, tuple[Run, ...]]]:
-    """The runs that are told in a block each: the recipe with its launches, or every launch where nothing runs without."""
+    """The runs that have a block each: the recipe with its launches, or every launch if nothing runs without one."""
     if file.runs and file.runs[0].launch is None:
         return [(file.runs[0], file.runs[1:])]
     return [(run, ()) for run in file.runs]
@@ -85,7 +85,7 @@ def _block(rows: Iterable[ShownLine], paint: Paint, columns: int) -> Iterator[st
 
 
 def _in_lines(text: str, columns: int) -> Iterator[str]:
-    """Yield the lines of a text; what stands apart in it gets lines of its own where it does not fit beside the rest."""
+    """Yield the lines of a text; what stands apart in it gets lines of its own if it does not fit beside the rest."""
     apart = [part.strip() for part in text.split(_APART) if part.strip()]
     for part in apart if apart and width(text) > columns else (text,):
         yield from wrapped(part, columns)

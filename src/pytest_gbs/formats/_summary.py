@@ -86,14 +86,14 @@ def _claims_hold(file: FileReport, report: Report) -> bool:
 
 
 def severities(found: Iterable[Finding]) -> str:
-    """How many errors and warnings were found, to stand behind the verdicts: `; 2 errors, 1 warning`; nothing if there are none."""
+    """How many errors and warnings were found, to be behind the verdicts: `; 2 errors, 1 warning`; nothing if there are none."""
     numbers = Counter(finding.severity for finding in found)
     counted = [count(numbers[severity], severity) for severity in (Severity.ERROR, Severity.WARNING) if numbers[severity]]
     return f"; {', '.join(counted)}" if counted else ""
 
 
 def _others(report: Report) -> Iterator[str]:
-    """Yield what is wrong with files that are not recipes, since no verdict tells it."""
+    """Yield what is wrong with files that are not recipes, since no verdict shows it."""
     wrong = {file.path for file in report.files if file.role == Role.LAUNCHER and file.findings and not file.launches}
     for noun, number in sorted(Counter(map(kind, wrong)).items()):
         yield f"{count(number, noun)} with findings"

@@ -14,7 +14,7 @@ from pytest_gbs.model.report import FileReport, Report
 
 
 def render(report: Report, options: Options) -> str:
-    """One test suite; a finding below error is told in the output of a test case that passes."""
+    """One test suite; a finding below error is in the output of a test case that passes."""
     places = Places(report, options)
     cases = [case for file in report.files for code, _ in file.rules for case in _case(file, code, places)]
     failures = sum("<failure " in case for case in cases)

@@ -43,7 +43,7 @@ READINGS: Final = {"any": LENIENT, "usual": _CONVERTING, "strict": Reading()}
 
 
 class _Named:
-    """The conditions and readings that a description gives a name, and where it stands."""
+    """The conditions and readings that a description gives a name, and where it is."""
 
     def __init__(self, raw: Raw, home: str) -> None:
         self.home = home
@@ -101,7 +101,7 @@ def _words(stated: Raw) -> Iterator[tuple[str | int, str]]:
 
 
 def build_framework(raw: Raw, name: str, home: str) -> Framework:
-    """The table that `raw` describes, called `name` where it does not say itself; what is not a formula is left out.
+    """The table that `raw` describes, called `name` if it does not say itself; what is not a formula is left out.
 
     `raw` is plain, and all names in it are known. `home` says where it is described: the source of each fact that cites none.
     """
@@ -264,7 +264,7 @@ def _equation(raw: Any, unit: str, named: _Named) -> Equation | None:
 
 
 def _usual(stated: tuple[Equation, ...], rows: tuple[Row, ...], unit: str) -> Iterator[Equation]:
-    """Yield what holds of every framework, where nothing else is stated: the batch, the ranks, the processes.
+    """Yield what holds of every framework, if nothing else is stated: the batch, the ranks, the processes.
 
     Model parallelism takes ranks from data parallelism where a key holds its size.
     """

@@ -1,4 +1,4 @@
-"""How a document is told to belong to one of many tables: every key a bit, a table loaded only when it is the one."""
+"""How the table of a document is found among many: every key a bit, a table loaded only when it is the one."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Recogniser:
         """The table that `document` is a recipe of, or None if it is not a recipe that any table knows.
 
         The words of the `program` that reads it count as nearer than those of the document's own path; if it is alone, so does
-        whose program it is, whatever keys tell the files of several tables from each other.
+        whose program it is, without comparing the keys of files.
         """
         if document.syntax == PYTHON:
             return self._of_program(document)
@@ -134,7 +134,7 @@ class Recogniser:
         return self._load(found) if found is not None else None
 
     def _alone(self, seen: int, doors: int, program: Program) -> list[TableEntry]:
-        """The entries whose program it is; the keys that tell files apart choose among several."""
+        """The entries whose program it is; the keys of files choose among several."""
         found = [entry for entry in self._entries if entry.doors & doors and entry.admits_alone(seen, program)]
         found = [entry for entry in found if not entry.yields] or found
         return [entry for entry in found if entry.admits(seen)] or [entry for entry in found if not seen & entry.none_of] or found

@@ -1,6 +1,6 @@
 """JSON Schemas for editors, made from the tables: what a table lets pass as a size, its schema lets pass, and nothing else.
 
-A schema cannot tell `8.0` from `8`, and where a framework can, it is laxer than the table by that much. It lets every interpolation
+A schema can't distinguish `8.0` from `8`, and where a framework can, it is laxer than the table by that much. It lets every interpolation
 pass, too.
 """
 
@@ -84,7 +84,7 @@ def _condition(condition: Condition) -> Schema:
 
 
 def _alike(values: tuple[object, ...]) -> Iterator[Schema]:
-    """Yield schemas of `values`, whole numbers and floats told apart as the loaders tell them: JSON Schema takes 1.0 for 1."""
+    """Yield schemas of `values`, whole numbers and floats distinguished as by the loaders: JSON Schema takes 1.0 for 1."""
     numbers = [value for value in values if type(value) is int]
     floats = [value for value in values if type(value) is float]
     rest = [value for value in values if type(value) not in (int, float)]

@@ -143,9 +143,9 @@ def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, di
     if dividend.coefficient >= least * divisor.coefficient:
         return Verified(ITS_RULE, at)
     message = f"{_quotient(run, constraint)} is less than {least}; {_does(run, constraint)}"
-    mends, fixes = _ways_out(run, constraint)
+    advice, fixes = _ways_out(run, constraint)
     related, details = _related(run, names, at), _worked_out(run, names)
-    return Finding(ITS_RULE, message, _severity(constraint), at, related=related, details=details, holds=mends, fixes=fixes)
+    return Finding(ITS_RULE, message, _severity(constraint), at, related=related, details=details, holds=advice, fixes=fixes)
 
 
 def _judge_either(run: Run, constraint: Constraint, at: Location) -> Outcome:
@@ -157,8 +157,8 @@ def _judge_either(run: Run, constraint: Constraint, at: Location) -> Outcome:
     names = (*constraint.dividend, *constraint.divisor)
     both = f"{_stated(run, constraint.dividend)} nor {_stated(run, constraint.divisor)}"
     message = f"neither {both} is divisible by the other; {_does(run, constraint)}"
-    related, mends = _related(run, names, at), _either_way(run, constraint)
-    return Finding(ITS_RULE, message, _severity(constraint), at, _label(run, names), related, (), mends, assumptions)
+    related, advice = _related(run, names, at), _either_way(run, constraint)
+    return Finding(ITS_RULE, message, _severity(constraint), at, _label(run, names), related, (), advice, assumptions)
 
 
 def _either_way(run: Run, constraint: Constraint) -> str:
@@ -193,8 +193,8 @@ def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
     label = _label(run, names)
     nearest, fixes = _ways_out(run, constraint)
-    mends = ", or ".join(filter(None, (_mends(run, constraint), nearest)))
-    return Finding(ITS_RULE, message, _severity(constraint), at, label, related, details, mends, assumptions, fixes)
+    advice = ", or ".join(filter(None, (_advice(run, constraint), nearest)))
+    return Finding(ITS_RULE, message, _severity(constraint), at, label, related, details, advice, assumptions, fixes)
 
 
 def _undivided(run: Run, names: tuple[str, ...]) -> str:
@@ -227,7 +227,7 @@ def _ways_out(run: Run, constraint: Constraint) -> tuple[str, tuple[Fix, ...]]:
     return f"set {found[0].key} to {listing(values)}" if found else "", fixes(found)
 
 
-def _mends(run: Run, constraint: Constraint) -> str:
+def _advice(run: Run, constraint: Constraint) -> str:
     """The number of GPUs with which the division would leave no remainder, or "" if that is not the question."""
     sizes = {name: size for name, size in run.geometry.stated.items() if not _is_hardware(name, size)}
     dividend, divisor = _symbolic(constraint.dividend, run, sizes), _symbolic(constraint.divisor, run, sizes)
@@ -330,7 +330,7 @@ def _arithmetic(size: Size | None, run: Run) -> str:
 
 
 def _located(run: Run, names: tuple[str, ...]) -> list[Quantity]:
-    """The numbers the sizes rest on that stand in the recipe itself, each place once."""
+    """The numbers the sizes rest on that are in the recipe itself, each place once."""
     found: dict[Location, Quantity] = {}
     for name in names:
         for leaf in leaves(run.geometry.get(name)):

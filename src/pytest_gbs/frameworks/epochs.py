@@ -14,7 +14,7 @@ _SPLIT = ("samples", "pairs", "rows")  # of these a micro batch has so many too
 
 
 def epoch_of(run: Run, examples: int) -> Epoch | None:
-    """One epoch of `examples` with the batch of `run`; None where that is not known, changes, or counts something else."""
+    """One epoch of `examples` with the batch of `run`; None if that is not known, changes, or counts something else."""
     batch, steps = run.geometry.value(Name.GLOBAL_BATCH_SIZE), run.geometry.value(Name.GRADIENT_ACCUMULATION_STEPS)
     if (
         not batch

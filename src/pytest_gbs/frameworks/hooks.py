@@ -144,7 +144,7 @@ def accumulate_where_a_global_batch_is_given(_: Document, sizes: dict[str, Size]
 
 
 def fill_accumulation(_document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """The accumulation that ms-swift chooses where none is stated: enough micro batches of all ranks for 16 samples.
+    """The accumulation that ms-swift chooses if none is stated: enough micro batches of all ranks for 16 samples.
 
     It counts all ranks, those that share a sequence too (SW trainers/arguments.py:284), so that such a step has fewer.
     """

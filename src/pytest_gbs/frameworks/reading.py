@@ -190,7 +190,7 @@ def _looked_at(row: Row, document: Document, framework: Framework) -> bool:
 
 
 def _size(row: Row, node: Node, document: Document, framework: Framework) -> Size | None:
-    """The size that `node` gives, or None where its value counts as not there."""
+    """The size that `node` gives, or None if its value counts as not there."""
     found, value = treatment(row, node, framework, document.syntax)
     if found == Treatment.UNSET:
         return None
@@ -201,7 +201,7 @@ def _size(row: Row, node: Node, document: Document, framework: Framework) -> Siz
 
 
 def _schedule(row: Row, node: Node, framework: Framework, document: Document, at: Location) -> Quantity | None:
-    """The size that a schedule ends with, and its stages; None where these can't be told."""
+    """The size that a schedule ends with, and its stages; None if they are unknown."""
     from pytest_gbs.arithmetic.schedules import read_stages
 
     def whole(scalar: Scalar) -> int | None:
@@ -228,7 +228,7 @@ def _reason(found: str, value: object) -> str:
 
 
 def _take_default(row: Row, sizes: dict[str, Size]) -> bool:
-    """Add the default of `row` to `sizes`; return whether it could be told."""
+    """Add the default of `row` to `sizes`; return whether it is known."""
     default = row.default
     if default is None or row.name in sizes:
         return True

@@ -105,7 +105,7 @@ def fixes(repairs: Iterable[Repair]) -> tuple[Fix, ...]:
 
 
 def change(run: Run, leaf: Quantity, value: int) -> Fix | None:
-    """The fix that gives one setting another value, or None where its place is not known."""
+    """The fix that gives one setting another value, or None if its place is not known."""
     return _repair(run, ((leaf, value),)).fix if 0 < value <= _LARGEST else None
 
 
@@ -180,7 +180,7 @@ def divisors(number: int, value: int) -> list[int]:
 
 
 def edit(run: Run, leaf: Quantity, value: int) -> Edit | None:
-    """The edit that gives setting `leaf` another value, inserting its key where it has its default; None if none can be told."""
+    """The edit that gives setting `leaf` another value, inserting its key if it has its default; None if there is none."""
     if leaf.at is None:
         return _insertion(run, leaf, value) if leaf.origin == Origin.DEFAULT else None
     written = _written(run, leaf.at, leaf.value)
@@ -188,7 +188,7 @@ def edit(run: Run, leaf: Quantity, value: int) -> Edit | None:
 
 
 def _written(run: Run, at: Location, value: int) -> str | None:
-    """The number at `at` as it stands there, quotes included; None if it stands there in another way."""
+    """The number at `at` as it is there, quotes included; None if it is there in another way."""
     plain = str(value)
     if at.source != run.path or run.places is not None:
         return plain if at.stop - at.start == len(plain) else None  # the editor compares

@@ -287,8 +287,8 @@ def _keys(framework: Framework) -> frozenset[KeyPath]:
 def in_copy(framework: Framework, pin: Pin | None, set_keys: frozenset[KeyPath], says: Says) -> Framework:
     """`framework` as a copy of it has it: by the evidence in its source, and by its version `pin` if none is known."""
     eras = tuple(era for era in framework.eras if not era.evidence or says(era.evidence) is not False)
-    told = next((era.table for era in eras if era.evidence and says(era.evidence)), None)
-    found = told or in_any_version(framework._replace(eras=eras), pin, set_keys)
+    by_evidence = next((era.table for era in eras if era.evidence and says(era.evidence)), None)
+    found = by_evidence or in_any_version(framework._replace(eras=eras), pin, set_keys)
     return found._replace(
         constraints=tuple(_in_copy(framework.constraints, found.constraints, says)),
         exclusions=tuple(_in_copy(framework.exclusions, found.exclusions, says)),

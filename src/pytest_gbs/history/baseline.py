@@ -1,4 +1,4 @@
-"""Findings that are known and put up with: counted per file, rule and key path, so that moved lines do not matter."""
+"""Known and accepted findings: counted per file, rule and key path, so that moved lines do not matter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VERSION: Final = 1
 
 
 class BaselineEntry(NamedTuple):
-    """What findings of one kind have in common: their file, their rule, and the key that they stand at ("" for none)."""
+    """What findings of one kind have in common: their file, their rule, and the key that they are at ("" for none)."""
 
     path: str
     rule: str
@@ -98,7 +98,7 @@ def _without(file: FileReport, gone: set[object]) -> FileReport:
 
 
 def _verdict(file: FileReport, findings: Iterable[Finding]) -> str | None:
-    """The verdict that remains: a recipe whose findings are all put up with is unclaimed, never verified."""
+    """The verdict that remains: a recipe whose findings are all accepted is unclaimed, never verified."""
     if file.verdict not in (Verdict.VIOLATED, Verdict.WARNED):
         return file.verdict
     severities = {finding.severity for finding in findings}

@@ -89,8 +89,8 @@ def _since(ran: Ran, side: _Side) -> Change | None:
     after = _batch(side)._replace(tokens=None, tokens_text="")  # a job counts rows
     before = Batch(ran.global_batch_size, f"{ran.global_batch_size:,}", after.unit)
     size = side.run.geometry.value
-    told = ((name, getattr(ran, name)) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE))
-    operands = tuple(_operand(Moved(name, was, size(name)), side, side) for name, was in told if was is not None and was != size(name))
+    factors = ((name, getattr(ran, name)) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE))
+    operands = tuple(_operand(Moved(name, was, size(name)), side, side) for name, was in factors if was is not None and was != size(name))
     if after.value == before.value and not operands:
         return None
     status = Status.UNKNOWN if after.value is None else Status.SAME if after.value == before.value else Status.CHANGED
@@ -284,7 +284,7 @@ def _notes(before: _Side, after: _Side, settings: tuple[Setting, ...]) -> Iterat
 
 
 def _same_rate(settings: tuple[Setting, ...]) -> Setting | None:
-    """The first learning rate, where all of them are what they were."""
+    """The first learning rate, if all of them are what they were."""
     rates = [each for each in settings if each.topic == Topic.LEARNING_RATE]
     return rates[0] if rates and all(each.same for each in rates) else None
 

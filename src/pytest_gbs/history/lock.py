@@ -1,4 +1,4 @@
-"""What runs are held to: the entries of `gbs.lock` and the batches of an earlier revision, each with the run it speaks of."""
+"""What runs are compared with: the entries of `gbs.lock` and the batches of an earlier revision, matched to runs."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Base(NamedTuple):
 
 
 class LockedBatches(NamedTuple):
-    """What runs are held to by one thing, the lock file or an earlier state: its entries by name."""
+    """The entries of the lock file or of an earlier state, by name."""
 
     of_lock: bool
     entries: Mapping[str, LockedBatch]
 
     def attach(self, runs: tuple[Run, ...], document: int) -> tuple[Run, ...]:
-        """The runs of one document, each with the entry that speaks of it."""
+        """The runs of one document, each with its entry."""
         entry = dict(self._entries(runs, document))
         return tuple(self._with(run, entry[index]) if index in entry else run for index, run in enumerate(runs))
 
@@ -98,7 +98,7 @@ def records(report: Report) -> dict[str, tuple[Run, Record]]:
 
 
 def named(runs: Iterable[Run], document: int) -> Iterator[tuple[str, Run]]:
-    """Yield the runs of a document that are held to their batch, each with the name of its entry."""
+    """Yield the runs of a document that have a lock entry, each with its name."""
     seen: Counter[str] = Counter()
     for run in runs:
         if is_locked_run(run):
@@ -108,7 +108,7 @@ def named(runs: Iterable[Run], document: int) -> Iterator[tuple[str, Run]]:
 
 
 def locked_batches(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> tuple[LockedBatches, ...]:
-    """What runs are held to by the lock file, if there is one, and by an earlier state, where one is given.
+    """The entries of the lock file, if there is one, and of an earlier state, if one is given.
 
     `what_if` is true if the command line gives hardware.
 
@@ -120,7 +120,7 @@ def locked_batches(lock: Source | Unreadable, base: Base | None, *, what_if: boo
     if lines:
         found.append(LockedBatches(True, {name: LockedBatch(line.record, NAME, line.at, what_if) for name, line in lines.items()}))
     if base is not None:
-        # Both states are seen on the hardware of the command line, where it gives any.
+        # Both states are seen on the hardware of the command line, if it gives any.
         entry = {name: LockedBatch(each, base.revision, said=base.said) for name, each in base.records.items()}
         found.append(LockedBatches(False, entry))
     return tuple(found)

@@ -107,7 +107,7 @@ def _is_sound(fields: dict[str, int | str]) -> bool:
 
 
 def _read_fields(text: str) -> Iterator[tuple[str, int | str]]:
-    """Yield the fields of an inline table; an unsound one where something else stands in it."""
+    """Yield the fields of an inline table; an unsound one where something else is in it."""
     place = 0
     for match in _field().finditer(text):
         if match.start() != place:

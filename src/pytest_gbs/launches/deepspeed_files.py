@@ -31,7 +31,7 @@ class Companions:
         self._documents: dict[str, tuple[Document | Unreadable, ...] | None] = {}
 
     def beside(self, run: Run, locate: Callable[[Location], Location] | None = None) -> Run:
-        """`run` with the DeepSpeed configurations that its recipe names; where it names none, those of its launcher file.
+        """`run` with the DeepSpeed configurations that its recipe names; if it names none, those of its launcher file.
 
         `locate` turns places in a document that is made up (a recipe with settings of the command line in it) into real ones.
         """

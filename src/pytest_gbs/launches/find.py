@@ -85,7 +85,7 @@ class ReadScript(NamedTuple):
 class Scripts:
     """The lazy memo of what the scripts of one tree launch, each read at most once.
 
-    `left_out` tells which of `paths` are not read; `named` are scripts that are read although the tree leaves them out, and `jobs`
+    `left_out` are those of `paths` that are not read; `named` are scripts that are read although the tree leaves them out, and `jobs`
     are the files that may describe jobs. `for_all` gives files that all scripts are judged by.
     `unread` are those that were not read to their end, as far as they may launch training or were named.
     """
@@ -118,7 +118,7 @@ class Scripts:
         self._taken_in = 0  # characters of the scripts that others source or start, in the whole check
         self._launcher_files: dict[str, LauncherFile | None] = {}
         self._read_documents: dict[str, tuple[Document, ...]] = {}
-        # How a launcher file is looked into: what stands in it never decides which recipe is launched.
+        # How a launcher file is looked into: what is in it never decides which recipe is launched.
         self.lightly: Callable[[Callable[[], Any]], Any] = lambda look: look()
 
     @property
@@ -152,7 +152,7 @@ class Scripts:
         return self._found.get(path)
 
     def keep(self, read_script: Mapping[str, ReadScript]) -> bool:
-        """Know what was told of scripts, and nothing else; nothing at all, which is false, where they took in more than one may."""
+        """Take these results for scripts, and no others; False, without taking any, if they include more than is allowed."""
         self._found, self.scripts, self.unread, self.mistakes = {}, {}, {}, defaultdict(list)
         self._taken_in = sum(each.taken_in for each in read_script.values())
         too_much = self._taken_in > MOST_TAKEN_IN  # the order in which scripts share what there is matters
@@ -195,7 +195,7 @@ class Scripts:
         script = read_job_file(source, self._others) if source.path in self._jobs else read_commands(source, self._others)
         if script is None:
             return ()
-        commands, script = script.commands, script._replace(commands=())  # nobody looks at them again
+        commands, script = script.commands, script._replace(commands=())  # they are not used again
         self.scripts[source.path] = script
         self._started, self._stops = MOST_STARTED, []
         launches = chain(self._launching(commands, script, source.text), self._of_settings(source, script))
@@ -473,7 +473,7 @@ def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:
 
 
 def _names_recipe(option: str) -> bool:
-    """Whether what stands behind an option may be a recipe; behind none, it may."""
+    """Whether what is behind an option may be a recipe; behind none, it may."""
     return option in ("", "-c") or any(part in option for part in _NAMES_RECIPES)
 
 

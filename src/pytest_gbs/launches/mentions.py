@@ -51,7 +51,7 @@ class Names:
         return frozenset(name for name, tokens in self._tokens.items() if tokens and there.issuperset(tokens))
 
     def fitting(self, text: str) -> frozenset[str]:
-        """The names that fit one with variables in it that is in `text`: `${size}_sft.yaml`; all where there are too many."""
+        """The names that fit one with variables in it that is in `text`: `${size}_sft.yaml`; all if there are too many."""
         if not self._starts:
             self._starts = frozenset(name[:stop] for name in self._tokens for stop in range(len(name) + 1))
             self._ends = frozenset(name[start:] for name in self._tokens for start in range(len(name) + 1))
@@ -95,7 +95,7 @@ _QUOTES: Final = str.maketrans("", "", "\"'")
 
 
 def _file_name(word: str, printed: bool = False) -> tuple[str | None, ...]:
-    """The known parts of the file name that a word ends with, None for each variable; `printed` words stand behind one."""
+    """The known parts of the file name that a word ends with, None for each variable; `printed` words are behind one."""
     found: list[str | None] = [None] if printed else []
     start = place = 0
     while (sign := word.find("$", place)) >= 0:
@@ -112,7 +112,7 @@ def _file_name(word: str, printed: bool = False) -> tuple[str | None, ...]:
 
 
 def _behind(word: str, place: int) -> int:
-    """The offset behind the variable whose `$` stands before `place`."""
+    """The offset behind the variable whose `$` is before `place`."""
     if not word.startswith("{", place):
         stop = place
         while stop < len(word) and (word[stop].isalnum() or word[stop] == "_"):

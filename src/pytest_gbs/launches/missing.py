@@ -48,7 +48,7 @@ class MissingFiles:
         self._writing: tuple[str, str, bool] | None = None  # of the script at hand: its path, its lines that may make files, and so on
 
     def of(self, command: Command, script: Script) -> Iterator[MissingFile]:
-        """Yield the files that `command` names and that are not there, where it is known from which folder it starts."""
+        """Yield the files that `command` names and that are not there, if it is known from which folder it starts."""
         named = list(_named(command))
         if len(named) < 2 or _is_another_program(command, named):  # nothing else shows where it starts
             return
@@ -122,7 +122,7 @@ class MissingFiles:
 
 
 def _named(command: Command) -> Iterator[tuple[str, Word]]:
-    """Yield the relative paths of files that `command` reads, as far as they are known and no variable stands in them."""
+    """Yield the relative paths of files that `command` reads, as far as they are known and no variable is in them."""
     before = ""
     for word in command.words[1:]:
         option, equals, _ = word.starts_with.partition("=")
@@ -151,7 +151,7 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _meant(name: str, names: tuple[str, ...]) -> str:
-    """The one name that `name` was probably meant to be: a few letters apart, or a word or two; "" where none is."""
+    """The one name that `name` was probably meant to be: a few letters apart, or a word or two; "" if none is."""
     alike = nearest(name, names)
     if alike is not None:
         return alike
@@ -170,7 +170,7 @@ def lost_flags(text: str, command: Command, behind: Iterable[Command]) -> LostFl
     """The flags that the shell runs as commands of their own, since the line of `command` ends before them; None if none."""
     lost: list[Command] = []
     for each in behind:
-        # What a variable holds stands in the middle of a line.
+        # What a variable holds is in the middle of a line.
         starts_line = not text[text.rfind("\n", 0, each.at.start) + 1 : each.at.start].strip()
         written = each.at.source == command.at.source and starts_line
         if not written or not each.words or not each.words[0].starts_with.startswith("--"):

@@ -22,7 +22,7 @@ from pytest_gbs.model.program import SCORING_COMMANDS, Program, only_scores
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.program_context import Read
 
-# `main.py mode=test_large`, what a Hydra program is told to do.
+# `main.py mode=test_large`, a Hydra program's mode.
 _SCORING_MODES: Final = frozenset(f"{key}={value}" for key in ("mode", "task", "action") for value in SCORING_COMMANDS)
 _PLAIN: Final = sys.stdlib_module_names | {"hydra", "omegaconf"}
 _trains = lazy_pattern(r"(?<!pre)train(?!able)|backward\(|optim(?!um)|\.fit\(|finetun|fine_tun", re.IGNORECASE)

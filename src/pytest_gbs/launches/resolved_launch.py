@@ -20,7 +20,7 @@ Recognises = Callable[[Document, Program], Framework | None]
 
 
 class ResolvedLaunch(NamedTuple):
-    """A launch with what it runs: the recipe's path (the script's, where there is none), its document, and its table.
+    """A launch with what it runs: the recipe's path (the script's, if there is none), its document, and its table.
 
     `alone` is true if no file of the tree is the recipe. `document` is made up where the command line or several files have
     a part in it; `places` maps its key paths to real places then. `sources` are the files that were composed. `total` is the

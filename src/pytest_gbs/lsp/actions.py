@@ -81,7 +81,7 @@ def scalings(project: Project, path: str, offset: int) -> Iterator[types.CodeAct
 
 
 def _hardware(block: Block) -> Iterator[CommandLineHardware]:
-    """Yield the hardware that a recipe may be carried to: other numbers of nodes where it names them, else of GPUs."""
+    """Yield the hardware that a recipe may be carried to: other numbers of nodes if it names them, else of GPUs."""
     geometry = block.run.geometry
     nodes, each, world = (geometry.value(name) for name in (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE))
     if nodes and each and nodes * each == world:

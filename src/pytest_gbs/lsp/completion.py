@@ -35,7 +35,7 @@ class Typed(NamedTuple):
 
 
 def completions(project: Project, path: str, offset: int, part: Lines) -> Iterator[types.CompletionItem]:
-    """Yield the keys and comments that fit behind what stands before `offset` of `part`, a text that the client shows."""
+    """Yield the keys and comments that fit behind what is before `offset` of `part`, a text that the client shows."""
     number = part.line_of(offset)
     typed = Typed(part.starts[number - 1], part.text[part.starts[number - 1] : offset], number)
     comment = _COMMENT.match(typed.text)

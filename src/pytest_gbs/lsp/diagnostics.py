@@ -23,7 +23,7 @@ _SEVERITIES: Final = {
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.INFO: types.DiagnosticSeverity.Information,
 }
-_LONGEST: Final = 60  # characters of a place that stand for it where it has no label
+_LONGEST: Final = 60  # characters of a place that stand for it if it has no label
 _START: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 

@@ -16,7 +16,7 @@ from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.run import Run
 
 SHOW_LAUNCHES: Final = "gbs.showLaunches"
-# Behind which number the resulting batch is shown: the first of these that stands in the file.
+# Behind which number the resulting batch is shown: the first of these that is in the file.
 _SHOWN_BEHIND: Final = (
     Name.GLOBAL_BATCH_SIZE,
     Name.MICRO_BATCH_SIZE,

@@ -39,7 +39,7 @@ class GbsServer(LanguageServer):
         )
         super().__init__("gbs", pytest_gbs.__version__, types.TextDocumentSyncKind.Full, notebooks)
         self.open_files = OpenFiles()
-        self.watching = False  # whether the client tells what changes on the disk
+        self.watching = False  # whether the client reports changes on disk
         self.waiting: asyncio.TimerHandle | None = None  # to look at the disk again
         # One check at a time, beside the loop that reads what the client sends.
         self._bench = ThreadPoolExecutor(1, "gbs")
@@ -312,12 +312,12 @@ def _placed(item: types.CompletionItem, position: types.Position) -> types.Compl
     return item
 
 
-async def _shown(server: GbsServer, address: str, tell: Callable[[Project, str, PositionMap, str], Iterable[_Found]]) -> list[_Found]:
-    """What `tell` yields of the file that shows the text `address`."""
+async def _shown(server: GbsServer, address: str, give: Callable[[Project, str, PositionMap, str], Iterable[_Found]]) -> list[_Found]:
+    """What `give` yields of the file that shows the text `address`."""
     opened = await server.now(address)
     if opened is None:
         return []
-    return await server.beside(lambda: list(tell(opened.project, opened.path, opened.positions, address)))
+    return await server.beside(lambda: list(give(opened.project, opened.path, opened.positions, address)))
 
 
 async def _at(server: GbsServer, params: types.TextDocumentPositionParams | Any) -> tuple[OpenFile, int] | None:

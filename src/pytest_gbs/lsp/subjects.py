@@ -1,4 +1,4 @@
-"""What stands at a place of a file: the recipes and launches in it, and the size, claim or command under a cursor."""
+"""What is at a place of a file: the recipes and launches in it, and the size, claim or command under a cursor."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pytest_gbs.model.run import Run
 
 
 class Block(NamedTuple):
-    """A recipe by itself with its launches, or one launch, as `gbs show` tells them together."""
+    """A recipe by itself with its launches, or one launch, as `gbs show` prints them together."""
 
     run: Run
     launched: tuple[Run, ...]
 
 
 class Subject(NamedTuple):
-    """What is under a cursor: a size with the key that states it, a claim, or a row of the table without a size; and where it stands."""
+    """What is under a cursor: a size with the key that states it, a claim, or a row of the table without a size; and where it is."""
 
     block: Block
     at: Location
@@ -35,20 +35,20 @@ class Subject(NamedTuple):
 
 
 def blocks_in(report: Report, path: str) -> tuple[Block, ...]:
-    """The recipes in the file at `path`, each with its launches, and the launches that stand in it."""
+    """The recipes in the file at `path`, each with its launches, and the launches that are in it."""
     found = [Block(run, launched) for file in report.files if file.path == path for run, launched in blocks(file)]
     known = {(block.run.launch, block.run.path) for block in found}
     return (*found, *(Block(run, ()) for run in _launched_in(report, path) if (run.launch, run.path) not in known))
 
 
 def launches_in(report: Report, path: str) -> tuple[Run, ...]:
-    """The launches that stand in the file at `path`, each command with each of its recipes once."""
+    """The launches that are in the file at `path`, each command with each of its recipes once."""
     runs = _launched_in(report, path)
     return tuple({(run.launch.at, run.path): run for run in runs if run.launch is not None}.values())
 
 
 def _launched_in(report: Report, path: str) -> Iterator[Run]:
-    """Yield every run of a launch that stands in the file at `path`."""
+    """Yield every run of a launch that is in the file at `path`."""
     return (run for file in report.files for run in file.runs if run.launch is not None and run.launch.at.source == path)
 
 
@@ -60,7 +60,7 @@ def subject_at(project: Project, path: str, offset: int) -> Subject | None:
 
 
 def stated_in(run: Run, path: str) -> Iterator[Size]:
-    """Yield the sizes of `run` that stand in the file at `path`, with those that they were computed from."""
+    """Yield the sizes of `run` that are in the file at `path`, with those that they were computed from."""
     for size in run.geometry.stated.values():
         parts: Iterable[Size] = leaves(size) or (size,)
         yield from (part for part in parts if not isinstance(part, Conflict) and part.at is not None and part.at.source == path)

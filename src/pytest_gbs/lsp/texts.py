@@ -30,7 +30,7 @@ def batch_of(run: Run) -> str:
 
 
 def hardware_of(run: Run) -> str:
-    """On what it trains, with a space in front: ` on 8 nodes x 8 GPUs`; "" where that is not known."""
+    """On what it trains, with a space in front: ` on 8 nodes x 8 GPUs`; "" if that is not known."""
     nodes, each = run.geometry.value(Name.NUM_NODES), run.geometry.value(Name.GPUS_PER_NODE)
     world = run.geometry.value(Name.WORLD_SIZE)
     if nodes and each and nodes > 1 and nodes * each == world:
@@ -39,7 +39,7 @@ def hardware_of(run: Run) -> str:
 
 
 def result(run: Run) -> str:
-    """The global batch size as the end of its arithmetic: `= 128 on 8 nodes x 8 GPUs`; "" where nothing is known of it."""
+    """The global batch size as the end of its arithmetic: `= 128 on 8 nodes x 8 GPUs`; "" if nothing is known of it."""
     batch = batch_of(run)
     return f"= {batch}{hardware_of(run)}" if batch else ""
 
@@ -62,7 +62,7 @@ def hover_text(block: Block, places: Places) -> str:
 
 
 def plain(text: str) -> str:
-    """`text`, which may come from a stranger, as it may stand in a piece of code in Markdown."""
+    """`text`, which may come from a stranger, as it may be in a piece of code in Markdown."""
     return escape(text).replace("`", "'")
 
 

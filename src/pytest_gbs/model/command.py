@@ -63,7 +63,7 @@ _READ_BY_PARSERS: Final = str.maketrans("", "", "${}()[]'\"\\")
 
 
 class Word(NamedTuple):
-    """One word of a command: its text where all of it is known, its raw text, and where it stands."""
+    """One word of a command: its text if all of it is known, its raw text, and where it is."""
 
     text: str | None
     raw: str
@@ -108,7 +108,7 @@ class Word(NamedTuple):
 
     @property
     def starts_with(self) -> str:
-        """The known text at its start: all of it, or what stands before the first unknown."""
+        """The known text at its start: all of it, or what is before the first unknown."""
         if self.text is not None:
             return self.text
         known: list[str] = []
@@ -202,7 +202,7 @@ class Wrapper(NamedTuple):
 
 
 class Machines(NamedTuple):
-    """The machines that a job asks for: how many, and the GPUs of each; None where the job does not say it, or leaves a choice.
+    """The machines that a job asks for: how many, and the GPUs of each; None if the job does not say it, or leaves a choice.
 
     `mounts` are the folders of the tree that they have elsewhere: `("/configs", "recipes/configs")`; what else they have may be
     `in_image`, which a Dockerfile of the tree may say.
@@ -280,7 +280,7 @@ class OtherFiles(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Where a part of a script was not read, and why: "more than 2,000 commands". It may stand in a file that the script sources.
+    """Where a part of a script was not read, and why: "more than 2,000 commands". It may be in a file that the script sources.
 
     `met_before` says that another file met the same limit before, which all share; `behind_many` that the script launches so much
     before it that the rest is more of the same.
@@ -298,7 +298,7 @@ class Script(NamedTuple):
     `stopped` is the first part that was not read, so that there may be more commands; None if all was read. `doubtful` are the
     places whose syntax is broken, `unsourced` the paths at which it looks for files to source that could not be had, and where.
     `not_converted` are the variables of loops of more turns than are read one by one, and the places of the loops. `unread` is the text
-    behind the outermost loop in which reading stopped, of a document that from the block on in which it did; None where it is not known.
+    behind the outermost loop in which reading stopped, of a document that from the block on in which it did; None if it is not known.
     """
 
     path: str

@@ -19,7 +19,7 @@ class Status:
 
 
 class Batch(NamedTuple):
-    """The batch on one side: its number where it is known, its text for people ("128", "16 x GPUs"), and the same of its tokens.
+    """The batch on one side: its number if it is known, its text for people ("128", "16 x GPUs"), and the same of its tokens.
 
     `tokens_text` is "" if nothing says how long a sequence is.
     """
@@ -32,9 +32,9 @@ class Batch(NamedTuple):
 
 
 class Operand(NamedTuple):
-    """A size that the batch is made of and that is another one: what it is called, and where it stands now (before, if it is gone).
+    """A size that the batch is made of and that is another one: what it is called, and where it is now (before, if it is gone).
 
-    `path` and `line` are "" and 0 if it stands in no file.
+    `path` and `line` are "" and 0 if it is in no file.
     """
 
     name: str

@@ -19,7 +19,7 @@ RECIPES: Final = (*CONFIGURATIONS, *PROGRAMS)
 PYTHON: Final = "python"
 """The syntax of Python programs."""
 COMMAND_LINE: Final = "command line"
-"""In a table the syntax of what stands in no file."""
+"""In a table the syntax of what is in no file."""
 DICTIONARY: Final = "dict"
 """What `Document.called` is where a dictionary of a program is read."""
 FUNCTION: Final = "function"
@@ -84,9 +84,9 @@ Node: TypeAlias = Scalar | Mapping | Sequence | Alias
 class CommentBlock(NamedTuple):
     """Neighbouring comment lines read as one text, and the key they belong to.
 
-    `text` has the comment signs and the indentation taken off, lines joined by a line break. `pieces` tells where each
+    `text` has the comment signs and the indentation taken off, lines joined by a line break. `pieces` says where each
     part came from: (offset in `text`, offset in the file), one pair per line, ascending. `owner` is the key path of the
-    entry that the block stands behind (`trailing`) or above (`above`), or None in a `header` (before the first key) and
+    entry that the block is behind (`trailing`) or above (`above`), or None in a `header` (before the first key) and
     at the `end`. A `printed` block is no comment but what a script prints.
     """
 
@@ -148,6 +148,6 @@ class Document(NamedTuple):
         return value.target if type(value) is Alias else value
 
     def locate(self, path: KeyPath) -> Location | None:
-        """The span of the value at `path` as written (an alias where there is an alias), or None."""
+        """The span of the value at `path` as written (an alias if there is an alias), or None."""
         entry = self.keyed.get(path)
         return None if entry is None else Location(self.source.path, entry[1].start, entry[1].stop, path)

@@ -64,9 +64,9 @@ LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)
 
 
 class Row(NamedTuple):
-    """One key that holds a size: where it stands, which size it is, its default, and what happens with odd values.
+    """One key that holds a size: where it is, which size it is, its default, and what happens with odd values.
 
-    `default` is a number, another size, or None where the framework has none. `source` cites file, line and version.
+    `default` is a number, another size, or None if the framework has none. `source` cites file, line and version.
     `minimum` is the least number that is taken as it is. A `ratio` row takes a number between 0 and 1 as a share of the run, which
     makes the size unknown and is not a mistake. The framework looks at the key only while all conditions of `when` hold.
 
@@ -92,7 +92,7 @@ class Constraint(NamedTuple):
     """A relation that the framework checks: `dividend` product is a multiple of the `divisor` product, or `at_least` holds.
 
     With `at_least` it is the quotient of both, or the `dividend` alone, that must be so large; with `either` it is enough that one of
-    the two is a multiple of the other, and nothing is said where one of them is not known.
+    the two is a multiple of the other, and nothing is said if one of them is not known.
 
     `rule` is the name of the rule that reports it. `when` are conditions that must all hold for it to apply, `needs` sizes that must be
     stated in the file (rather than follow). `label` names the relation for people, `source` cites it. `since` and `until` bound the
@@ -142,7 +142,7 @@ class Exclusion(NamedTuple):
 class Requirement(NamedTuple):
     """Keys of which the framework needs at least one. `label` says what it does otherwise.
 
-    Where programs compose configurations (`Arguments.HYDRA`) a file by itself need not be whole, and only its launches are held to
+    Where programs compose configurations (`Arguments.HYDRA`) a file by itself need not be whole, and only its launches must meet
     it; with `whole` the framework's files are. `since`, `until`, `evidence` and `doubt` are as for a `Constraint`.
     """
 
@@ -158,7 +158,7 @@ class Requirement(NamedTuple):
 
 
 class Arguments:
-    """How the framework takes settings from a command line that names the recipe or stands in its place."""
+    """How the framework takes settings from a command line that names the recipe or is in its place."""
 
     FLAGS: Final = "flags"  # --key value, --key=value; dashes within a key are underscores; dots nest
     PAIRS: Final = "pairs"  # key=value, dots nest; a value is YAML
@@ -182,13 +182,13 @@ class Switch(NamedTuple):
 
 
 class Recognition(NamedTuple):
-    """How a configuration of this framework is told from others, by its keys first and its path second.
+    """How a configuration of this framework is recognised: by its keys first and its path second.
 
     A document belongs to the table if it has every key of `all_of`, at least one of each group in `one_of` and none of
     `none_of`. Of several such tables the one with more of its `marks` present wins (keys that are strong signs), then the one
     of whose `paths` one stands nearest to the end of the file's path (lower-case words between `/ . _ -`, such as `dpo`), then
     the higher `weight`. Every document of the table holds one of the keys in the first group: keep that group short.
-    Variants with the same keys are told apart by values: one of the conditions in `when`, if there are any, must hold.
+    Variants with the same keys are distinguished by values: one of the conditions in `when`, if there are any, must hold.
     With `header`, programs that the comments above the first key name (`full_finetune_distributed.py`) are nearer than the path.
     `programs` are names of its own programs, as `model.program` has them, and `uses` names that other programs of it import; a
     command line that names no file is recognised by them alone, or if they have a `common_name` (`train`) by its keys as well. If it
@@ -222,7 +222,7 @@ class Recognition(NamedTuple):
 class Removal(NamedTuple):
     """A key of the batch that `package` has no more from version `since` on, what it does then, and what to write in its place.
 
-    `instead` is "" where nothing has taken its place. `pin` is what the repository says of its version of the package, where that
+    `instead` is "" if nothing has taken its place. `pin` is what the repository says of its version of the package, where that
     is a single one that has the key no more; a removal without it is not reported.
     """
 
@@ -269,9 +269,9 @@ class Framework(NamedTuple):
     """One table: pure data, but for at most one named `derive` hook, which a test counts.
 
     `unit` is what one unit of the global batch is: samples, pairs, prompts, completions, tokens, rows. `rows` are the keys that
-    hold sizes, `also` the other keys the table knows (so that a near miss is told from a key of its own); it may load them
+    hold sizes, `also` the other keys the table knows (so that a near miss is not taken for a misspelt key); it may load them
     when it is first asked. `assumed` are
-    sizes the framework takes as given where nothing says otherwise, such as a tensor parallel size of 1. `intervals` are
+    sizes the framework takes as given if nothing says otherwise, such as a tensor parallel size of 1. `intervals` are
     keys that count in optimizer steps. `names` are keys whose text may name a size (a run's name). `derive` gets
     the document and the sizes solved so far and returns those that really hold where the framework rounds or corrects.
 

@@ -31,7 +31,7 @@ JUDGES_NOTHING: Final = (Kind.TEST, Kind.TEMPLATE)
 class Unread(NamedTuple):
     """A script, document or folder that was not read to its end, so that it may hold launches that are unknown, and why.
 
-    `at` is where reading stopped, in whichever file; the start where nothing was read (`whole`). The path of a folder ends in `/`.
+    `at` is where reading stopped, in whichever file; the start if nothing was read (`whole`). The path of a folder ends in `/`.
     `recipe` is a place in a recipe that it may launch, whose check it leaves open; None for the file itself.
     `met_before` says that another file met the same limit before, which all share; `behind_many` that the rest is more of the same:
     the script launches so much before it, or only further turns of a loop were not read.
@@ -152,7 +152,7 @@ class Start(NamedTuple):
 class LauncherContext(NamedTuple):
     """What a launcher may ask while it reads a command: `launcher_file` gives the launcher file at the path a word names.
 
-    `script` is the script that the command stands in. `launcher_file` returns None if there is no such file, or it is none.
+    `script` is the script that the command is in. `launcher_file` returns None if there is no such file, or it is none.
     `document` gives the recipe at the path a word names, in which a launcher may look for options of its own, and `text` the text of
     any file there: a program, a list of hosts.
     """
@@ -195,11 +195,11 @@ class Grep(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """A command that launches a recipe: where it stands, of which kind, and the sizes it gives.
+    """A command that launches a recipe: where it is, of which kind, and the sizes it gives.
 
     `command` names it for people ("accelerate launch"). `recipe` is the path of the recipe, "" if the command line is all
     there is. `at` is the command, `named` the word that names the recipe. `open` is true if the user of the script can add
-    arguments (`"$@"`). `unread` is true if the program takes its recipe behind an option alone, and none stands before it.
+    arguments (`"$@"`). `unread` is true if the program takes its recipe behind an option alone, and none is before it.
     `meant` is true if a bare quote ends the text before the command, and people mean it all the same.
     `start` is what the launcher made of the command; None for a launch context of the settings.
     """

@@ -16,7 +16,7 @@ MOST_LINES: Final = 200_000  # lines of a YAML, JSON or TOML file; a longer one 
 # YAML, JSON and TOML
 DEEPEST_DOCUMENT: Final = 200  # levels of mappings and lists, parts of a dotted key; a deeper one is UNREADABLE
 MOST_NODES: Final = 200_000  # keys and values of a file (in YAML parser events, in TOML escapes too); a larger one is UNREADABLE
-MOST_DOCUMENTS: Final = 500  # YAML documents in one file; UNREADABLE stands where the next one starts
+MOST_DOCUMENTS: Final = 500  # YAML documents in one file; UNREADABLE points to the next one
 MOST_MERGED_KEYS: Final = 10_000  # keys that merge keys (`<<`) bring in; more are UNREADABLE
 MOST_FOLLOWED_KEYS: Final = 20_000  # keys reached through aliases; those nested most deeply are not read
 MOST_OUTLINED: Final = 5_000  # lines with a key of a file that can't be read; it is known by those before them alone
@@ -28,8 +28,8 @@ LONGEST_SCHEDULE: Final = 2_000  # characters of a schedule written as text; the
 LONGEST_JSON_TEXT: Final = 10_000  # characters of a value that is a JSON object in quotes; a longer one stays text
 
 # Comments
-MOST_STATEMENTS: Final = 2_000  # batch and hardware sizes that comments state; UNREADABLE stands where reading those of a recipe ends
-MOST_COMMENT_CHARACTERS: Final = 200_000  # characters of comments with a number; UNREADABLE stands where reading those of a recipe ends
+MOST_STATEMENTS: Final = 2_000  # batch and hardware sizes that comments state; UNREADABLE points to where reading ends
+MOST_COMMENT_CHARACTERS: Final = 200_000  # characters of comments with a number; UNREADABLE points to where reading ends
 LONGEST_COMMENT: Final = 20_000  # characters of one comment; a claim behind them is not read
 MOST_WORDS: Final = 400  # words, numbers and signs of a sentence; a claim behind them is not read
 MOST_DIGITS: Final = 15  # digits of a number; a longer one is not a size
@@ -72,11 +72,11 @@ MOST_SCHEDULES: Final = 20  # learning-rate schedules of a program; a later one 
 
 # Settings, and the tool's own files
 MOST_SETTINGS_BYTES: Final = 200_000  # bytes of a settings file; a larger one is a usage error
-MOST_OWN_FRAMEWORKS: Final = 100  # frameworks that settings describe or name files of; more are a usage error
+MOST_OWN_FRAMEWORKS: Final = 100  # frameworks that settings describe or name files of; more are an error in the settings
 DEEPEST_SETTINGS: Final = 50  # levels of tables and lists; deeper settings are a usage error
-MOST_PATTERNS: Final = 1_000  # path patterns in all settings, each spelling of `{a,b}` counted; more are a usage error
-MOST_PATTERN_CHARACTERS: Final = 100_000  # characters of those patterns; more are a usage error
-MOST_SPELLINGS: Final = 64  # spellings that the braces of one pattern make; more are a usage error
+MOST_PATTERNS: Final = 1_000  # path patterns in all settings, each spelling of `{a,b}` counted; more are an error in the settings
+MOST_PATTERN_CHARACTERS: Final = 100_000  # characters of those patterns; more are an error in the settings
+MOST_SPELLINGS: Final = 64  # spellings that the braces of one pattern make; more are an error in the settings
 MOST_POINTER_BYTES: Final = 4_096  # bytes of the file `.git` of a worktree; a larger one says nothing of its index
 MOST_INDEX_BYTES: Final = 30_000_000  # bytes of git's index, and of its names; with more, tracked files that are ignored are left out
 MOST_IGNORE_BYTES: Final = 500_000  # bytes of a `.gitignore`; a larger one is not read
@@ -87,21 +87,21 @@ LARGEST_LOCKED: Final = 10**12  # a number in `gbs.lock`; a larger one is a usag
 LONGEST_LOCK_LINE: Final = 10_000  # characters of a line of `gbs.lock`; a longer one is a usage error
 
 # Descriptions of your own frameworks
-MOST_ROWS: Final = 5_000  # keys that a description stands for; more are a usage error
-MOST_DESCRIBED: Final = 20_000  # values of a description and its variants, written out; more are a usage error
-MOST_VARIANTS: Final = 50  # variants; more are a usage error
-MOST_VERSIONS: Final = 20  # versions that a description tells apart; more are a usage error
+MOST_ROWS: Final = 5_000  # keys that a description stands for; more are an error in the settings
+MOST_DESCRIBED: Final = 20_000  # values of a description and its variants, written out; more are an error in the settings
+MOST_VARIANTS: Final = 50  # variants; more are an error in the settings
+MOST_VERSIONS: Final = 20  # versions in one description; more are an error in the settings
 MOST_ALIKE: Final = 10  # readings that are each like the next; a longer chain is a usage error
-MOST_INHERITED: Final = 20  # tables that one inherits from; more are a usage error
+MOST_INHERITED: Final = 20  # tables that one inherits from; more are an error in the settings
 DEEPEST_INHERITED: Final = 9  # descriptions that inherit from each other; a longer chain is a usage error
 DEEPEST_WORDS: Final = 9  # abbreviations within each other; deeper ones are not written out
 LONGEST_WORDS: Final = 10_000  # characters of a text with abbreviations written out; a longer one is a usage error
-MOST_WORD_CHARACTERS: Final = 5_000_000  # characters of all such texts of a description; more are a usage error
+MOST_WORD_CHARACTERS: Final = 5_000_000  # characters of all such texts of a description; more are an error in the settings
 
 # Launches
 MOST_UNMARKED: Final = 10_000  # files and folders of one that nothing marks; in a larger one launches are sought near what is named
-MOST_LAUNCHES: Final = 400  # launches of a script; UNREAD stands where the rest begins
-MOST_STARTED: Final = 200  # scripts that a script starts, and those that they start; UNREAD stands where the rest begins
+MOST_LAUNCHES: Final = 400  # launches of a script; UNREAD points to the rest
+MOST_STARTED: Final = 200  # scripts that a script starts, and those that they start; UNREAD points to the rest
 MOST_NAMES_COMPARED: Final = 5_000_000  # names of files that those missing are compared with, in the whole check; more are not looked for
 MOST_PROGRAMS_SEARCHED: Final = 5_000  # Python programs in which overrides of a recipe are looked for; the rest is not looked at
 MOST_HOSTS: Final = 10_000  # hosts in a hostfile of deepspeed; the GPUs of one with more are unknown

@@ -21,7 +21,7 @@ class Source(NamedTuple):
     """The decoded text of one file.
 
     `path` is relative to the tree's root, with `/`. Offsets everywhere are code points of `text`, which has no byte
-    order mark. `digest` is the BLAKE2 hash of the bytes as read, so that a fix can tell whether the file changed.
+    order mark. `digest` is the BLAKE2 hash of the bytes as read, so that a fix knows whether the file changed.
     """
 
     path: str
@@ -36,7 +36,7 @@ class Unreadable(NamedTuple):
 
     `offset` is the code point where reading failed, or None if the whole file is concerned (missing, too large, not
     text). `source` is the text, if there is any. `matters` is true if its bytes hold batch or launch keys, so that
-    a reader must be told even if the file was not named.
+    it must be reported even if the file was not named.
     """
 
     path: str

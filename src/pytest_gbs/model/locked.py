@@ -32,7 +32,7 @@ class Record(NamedTuple):
 
 
 class LockedBatch(NamedTuple):
-    """A record that a run is held to: `where` says by what ("gbs.lock", "main"), `at` the line that says so, if any does.
+    """A record that a run is compared with: `where` names its source ("gbs.lock", "main"), `at` the line that says so, if any does.
 
     `what_if` is true if the hardware is that of the command line, so that only the part of each GPU can be compared. `said` is
     what the messages of the commits since say.

@@ -58,7 +58,7 @@ class Fix(NamedTuple):
 class Finding(NamedTuple):
     """Something violated.
 
-    `message` says what is and what would be, lower case, no full stop. `label` stands under the primary span. `details` are
+    `message` says what is and what would be, lower case, no full stop. `label` is under the primary span. `details` are
     lines of arithmetic and evidence under the excerpt; `holds` is a command ("set a to 2,
     or change the comment to 256").
     `assumptions` are the assumptions the judgement rests on. `launch` is the place of the launch it is about, if any.

@@ -14,7 +14,7 @@ class Pin(NamedTuple):
     """The versions of a package that a repository may mean: from `low` on, and before `high`; None if that is open.
 
     `exact` is true if it is one version, `low`. With `commit` it is one state of the source between these, not a release: each of
-    them may be meant, and not rather the newest. `text` says so as it stands at `at`, or in the settings that `origin` names.
+    them may be meant, and not rather the newest. `text` says so as it is at `at`, or in the settings that `origin` names.
     """
 
     package: str

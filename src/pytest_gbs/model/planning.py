@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
 
 class Near(NamedTuple):
-    """What works where nothing fits: the batch sizes next below and above (0: none), and numbers of GPUs near the wanted one."""
+    """What works if nothing fits: the batch sizes next below and above (0: none), and numbers of GPUs near the wanted one."""
 
     below: int = 0
     above: int = 0

@@ -121,7 +121,7 @@ class Noted:
 
     WORDS: Final = "words"  # nothing but its words
     DEFAULT: Final = "default"  # the value of a variable or an argument that a user may set
-    BUILT_IN: Final = "built-in"  # the launcher's own value, where nothing says another
+    BUILT_IN: Final = "built-in"  # the launcher's own value, if nothing says another
     ROUNDED: Final = "rounded"  # not the number that is written down: it did not divide
     RAMP_UP: Final = "ramp-up"  # reached by a ramp-up: a rule of its own looks at the way there
     EITHER: Final = "either"  # GPUs in all, or those of each node

@@ -60,13 +60,13 @@ class FileReport(NamedTuple):
     problem: str = ""  # why it could not be read, for role unreadable; for role neither that it sets a batch size all the same
     launcher: LauncherFile | None = None  # what it gives, for role launcher, where runs are kept
     launches: int = 0  # how many commands in it launch a recipe
-    elsewhere: tuple[Finding, ...] = ()  # what is wrong with launches of it, told with the launching files
+    elsewhere: tuple[Finding, ...] = ()  # findings about its launches, which are reported for the launching files
     part: str = ""  # where its document is in the file, for people: "line 104", "cell 5"
     unread: bool = False  # it is a script that was not read to its end, or one such may launch it
 
     @property
     def which(self) -> str:
-        """Which document of its file it is, to stand behind the path: ` (document 2)`; "" where the path says enough."""
+        """Which document of its file it is, to be behind the path: ` (document 2)`; "" where the path says enough."""
         part = self.part or (f"document {self.document}" if self.document > 1 else "")
         return f" ({part})" if part else ""
 
@@ -98,8 +98,8 @@ class Report(NamedTuple):
 
     `sources` holds the text of each file that a finding or an undetermined claim points into (of each recipe, where runs are
     kept). `advice` names the one setting that would decide what is undetermined, or "". `internal` are
-    bugs of ours that were met on the way: the exit code is then 2. `notices` say what settings and baseline name in vain, and that
-    not all of a large folder was searched.
+    internal errors: the exit code is then 2. `notices` list entries of settings and baseline that match nothing, and say if not all of
+    a large folder was searched.
     """
 
     files: tuple[FileReport, ...]

@@ -31,7 +31,7 @@ class Scope:
 
 
 class Needs:
-    """What a run, or a file and its table, must have for a rule to have anything to say, so that it is not asked, nor loaded, in vain."""
+    """What a run, or a file and its table, must have for a rule to apply: the engine skips, and does not load, a rule without it."""
 
     CLAIMS: Final = "claims"
     DECLARATIONS: Final = "declarations"

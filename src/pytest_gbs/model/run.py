@@ -49,7 +49,7 @@ class Geometry(NamedTuple):
 class World(NamedTuple):
     """One admissible reading of a claim: the hardware it is judged on, and what that assumes.
 
-    `weak` is true where a framework default or another weaker assumption carries it, so that a violation only warns.
+    `weak` is true if a framework default or another weaker assumption carries it, so that a violation only warns.
     `doubt` says which evidence did not count since it contradicts itself.
     """
 
@@ -63,7 +63,7 @@ class Reading(NamedTuple):
     """How a claim fares in one world: `True` holds, `False` fails, `None` open; with the values for which it would hold."""
 
     holds: bool | None
-    size: Quantity | None  # what the settings give, where it is known
+    size: Quantity | None  # what the settings give, if it is known
     free: tuple[str, ...] = ()
     values: tuple[int, ...] = ()
 
@@ -110,7 +110,7 @@ class Claim(NamedTuple):
 class Policy(NamedTuple):
     """What a team's settings expect of this recipe: a size and the values it may have, and where the settings say so.
 
-    With `ran` it is what a job trained on, and no launch is held to it.
+    With `ran` it is what a job trained on, and no launch is compared with it.
     """
 
     name: str
@@ -125,7 +125,7 @@ class Policy(NamedTuple):
 class Companion(NamedTuple):
     """A DeepSpeed configuration that a run reads beside its recipe: its document, and the place that names it.
 
-    `of_launcher` is true where the launcher file names it, rather than the recipe.
+    `of_launcher` is true if the launcher file names it, rather than the recipe.
     """
 
     document: Document
@@ -144,9 +144,9 @@ class Run(NamedTuple):
     really stands. The `document` of a launch has the settings of the command line in it. Its `claims` compare
     numbers: each has one world, that of the launch.
 
-    `locked` is the entry of `gbs.lock` that speaks of the run, `base` its batch at the earlier revision that the check is against.
+    `locked` is the run's entry in `gbs.lock`, `base` its batch at the earlier revision that the check is against.
     `documented` are claims of documents that are certainly about the recipe by itself; its `declarations` have all that may be.
-    `unread` is the code point where reading the comments ended since they state more than is read, None where all were read.
+    `unread` is the code point where reading the comments ended since they state more than is read, None if all were read.
     """
 
     document: Document
@@ -181,7 +181,7 @@ class Run(NamedTuple):
         return self.launch.at.source if self.launch is not None and self.document.syntax == PYTHON else self.path
 
     def at(self, name: str) -> Location | None:
-        """The place of size `name` in a file, or None where it stands nowhere."""
+        """The place of size `name` in a file, or None if it stands nowhere."""
         size = self.geometry.stated.get(name)
         return size.at if isinstance(size, (Quantity, Unknown)) else None
 
@@ -189,7 +189,7 @@ class Run(NamedTuple):
 class NodeClaim(NamedTuple):
     """What is kept of a claim for rules that compare recipes: where it is, and the GPUs per node it would need.
 
-    `gpus_per_node` is None where the claim names no node count or needs no whole number of GPUs.
+    `gpus_per_node` is None if the claim names no node count or needs no whole number of GPUs.
     """
 
     path: str

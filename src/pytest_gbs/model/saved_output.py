@@ -8,7 +8,7 @@ from pytest_gbs.model.run import Run
 
 
 class TrainingRecord(NamedTuple):
-    """The batch that a trainer printed as training began: samples on each device, at `at`, and accumulation, None where that was cut off.
+    """The batch that a trainer printed as training began: samples on each device, at `at`, and accumulation, None if that was cut off.
 
     `devices` are the GPUs of the process, whose batches a trainer may have added up; None if it did not print that.
     """

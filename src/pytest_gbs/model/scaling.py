@@ -20,7 +20,7 @@ class What:
 
 
 class Change(NamedTuple):
-    """One number that changes: the size it is, what it stands in, the key as written, its place, and the edit.
+    """One number that changes: the size it is, what it is in, the key as written, its place, and the edit.
 
     `old` is 0 if the key is inserted and `new` is 0 if it is taken out again.
     """
@@ -65,7 +65,7 @@ class Scaled(NamedTuple):
     assumptions: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
     back: str = ""
-    which: str = ""  # of the recipes of its file, to stand behind the path: ` (cell 2)`
+    which: str = ""  # of the recipes of its file, to be behind the path: ` (cell 2)`
 
 
 class Stuck(NamedTuple):

@@ -17,7 +17,7 @@ class Counts:
 
 
 class StepCount(NamedTuple):
-    """How many steps a schedule is told of: what is counted, and where that is written.
+    """The length that a schedule is given: what is counted, and where that is written.
 
     `processes` says how often the number of processes is a factor of it, negative if it is divided by it; `text` is the option or the
     data loader. `otherwise` is what it is if the option is not given, None if it has a default or nothing is known of that.

@@ -63,7 +63,7 @@ class Settings(NamedTuple):
     the recipes are for, as ("transformers", "4.57.1"); `plugins` are packages whose rules and tables are to be loaded. `source` is
     the file the settings were read from, relative to the root, or "".
 
-    `baseline` is the file of findings that are put up with, relative to the root, or "".
+    `baseline` is the file of accepted findings, relative to the root, or "".
 
     `frameworks` are the tables of the user's own frameworks, and `rules` rules that are not built in; both with those of the plugins.
     """

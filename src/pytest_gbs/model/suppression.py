@@ -12,7 +12,7 @@ class Suppression(NamedTuple):
 
     `codes` are the codes it names, names of rules resolved; a word that is not a rule stays as written. There are none if the
     comment has no brackets: it silences nothing. `at` is the annotation, from its `#` (from `gbs:` where other words go before) to the
-    end of its reason. `lines` are the lines it speaks for, unless it is for the `whole_file`. `removal` takes it away; of a
+    end of its reason. `lines` are the lines it applies to, unless it is for the `whole_file`. `removal` takes it away; of a
     suppression that is unused in part, `codes` and `removal` are those of the unused part. One is `refused` where the settings
     ask for a reason and it gives none. One that is `misspelt` silences nothing; `meant` is the word that was probably meant.
     """

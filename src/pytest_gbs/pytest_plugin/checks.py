@@ -95,7 +95,7 @@ class CheckedTree(NamedTuple):
 
 
 def open_repository(start: Path, options: PluginOptions) -> CheckedTree:
-    """The repository that `start` lies in: where nothing marks one, the folder that pytest takes as its root.
+    """The repository that `start` lies in: if nothing marks one, the folder that pytest takes as its root.
 
     Raises:
         GbsError: its settings, or what the command line adds to them, are broken.
@@ -208,7 +208,7 @@ _NOTHING = Report((), {}, {})
 
 
 def _check_one(repository: CheckedTree, path: str) -> Checked:
-    """What is true of one file by itself. Whatever happens is told by its item: it must not end a pytest session."""
+    """What is true of one file by itself. Any failure is reported by its item: it must not end a pytest session."""
     try:
         report = repository.check([path])
     except GbsError as error:
@@ -236,7 +236,7 @@ def _by_path(report: Report, repository: CheckedTree) -> dict[str, Checked]:
 
 
 def _own(file: FileReport, of_launches: set[Finding]) -> FileReport:
-    """What a launching file has to say beside what fails the recipes that it launches; items of those tell the rest."""
+    """The outcomes of a launching file that do not fail one of its recipes; the items of the recipes report the rest."""
     if not file.launches:
         return file
     findings = tuple(finding for finding in file.findings if finding not in of_launches)

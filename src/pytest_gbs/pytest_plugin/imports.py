@@ -14,7 +14,7 @@ from pytest_gbs.pytest_plugin import INSTALLED, WORKER_INPUT
 def import_path(config: pytest.Config) -> tuple[str, ...]:
     """The folders that Python itself imports from.
 
-    A worker of pytest-xdist starts with what its controller has by then, folders of the repository included, and is told those of before.
+    A worker of pytest-xdist starts with what its controller has by then, folders of the repository included, and gets the earlier ones.
     """
     of_controller: Sequence[str] | None = getattr(config, "workerinput", {}).get(WORKER_INPUT)
     return INSTALLED if of_controller is None else tuple(folder for folder in INSTALLED if folder in of_controller)

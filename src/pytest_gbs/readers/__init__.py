@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode", "read"]
 
-# DeepSpeed reads its configuration with hjson (deepspeed/runtime/config.py:699 at edaa7221); one of these keys stands in each.
+# DeepSpeed reads its configuration with hjson (deepspeed/runtime/config.py:699 at edaa7221); one of these keys is in each.
 _DEEPSPEED: Final = ("zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size")
 
 

@@ -1,4 +1,4 @@
-"""Which key a comment belongs to, by where it stands among the entries of its document."""
+"""Which key a comment belongs to, by where it is among the entries of its document."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PRINTED: Final = "printed"  # no comment: what a script prints
 
 Span: TypeAlias = tuple[int, int]
 Owner: TypeAlias = tuple[KeyPath | None, str]
-# A block of comment lines: where it starts, whether it stands alone on its lines, its lines, and where each comes from.
+# A block of comment lines: where it starts, whether it is alone on its lines, its lines, and where each comes from.
 Block: TypeAlias = tuple[int, bool, list[str], list[Span]]
 
 
@@ -53,7 +53,7 @@ def owners(blocks: Iterable[Block], keys: Keys) -> list[Owner]:
     """The owner and placement of each block.
 
     A comment behind something belongs to the last key before it. One on lines of its own belongs to the next key below it,
-    but to the key of the value around it where no other key follows in there: between the plain items of a sequence.
+    but to the key of the value around it if no other key follows in there: between the plain items of a sequence.
     """
     keyed, inner, root, repeated = keys
     outer = _written(root) if repeated else ordered(keyed)

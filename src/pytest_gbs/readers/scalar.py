@@ -203,6 +203,6 @@ def value_at(document: Document, key: KeyPath, loader: str) -> Value:
 
 
 def is_set(document: Document, key: KeyPath, loader: str) -> bool:
-    """Whether `key` stands in `document` with a value that is not null."""
+    """Whether `key` is in `document` with a value that is not null."""
     node = document.get(*key)
     return node is not None and (not isinstance(node, Scalar) or resolve(node, loader_of(document.syntax, loader)) is not None)

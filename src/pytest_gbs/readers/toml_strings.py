@@ -46,7 +46,7 @@ def _decoded(match: re.Match[str]) -> str:
 
 
 def _end(text: str, place: int, marks: str) -> int:
-    """Where the content ends that starts at `place`, at the first `marks` behind it or at what can't stand in it."""
+    """Where the content ends that starts at `place`, at the first `marks` behind it or at what can't be in it."""
     stop = place
     while match := _content(marks).match(text, place):
         stop = match.end()
@@ -58,7 +58,7 @@ def _end(text: str, place: int, marks: str) -> int:
 
 @cache
 def _content(marks: str) -> re.Pattern[str]:
-    """The pattern of what stands between `marks`, up to so many escapes and quotes."""
+    """The pattern of what is between `marks`, up to so many escapes and quotes."""
     times = f"{{0,{_AT_ONCE}}}"
     return re.compile(
         {

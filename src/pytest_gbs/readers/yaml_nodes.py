@@ -29,8 +29,8 @@ class Composer:
 
     `flat` is the text with one kind of line break. `keyed` and `inner` index the entries by path, those within sequences in
     `inner`; `written` counts them, repeated ones too. `opaque` are the spans of quoted and block scalars, in which `#` is no
-    comment. `indirect` is true once the loaders' index cannot be told from `keyed` alone: an alias of a mapping, or a key
-    that is not a scalar. `may_merge` tells whether the text holds `<<` at all.
+    comment. `indirect` is true once the loaders' index can't be derived from `keyed` alone: an alias of a mapping, or a key
+    that is not a scalar. `may_merge` says whether the text contains `<<`.
     """
 
     __slots__ = ("anchors", "flat", "indirect", "inner", "keyed", "may_merge", "next_event", "opaque", "text", "written")
@@ -92,7 +92,7 @@ class Composer:
         return node
 
     def header_end(self, start: int, stop: int) -> int:
-        """Where the first line of a block scalar ends: a comment may stand in it."""
+        """Where the first line of a block scalar ends: a comment may be in it."""
         end = self.flat.find("\n", start, stop)
         end = stop if end < 0 else end
         sign = self.flat.find("#", start, end)
@@ -101,7 +101,7 @@ class Composer:
         return end
 
     def alias(self, event: Any) -> Alias:
-        """The alias of `event`; without target where it stands within the node that it names."""
+        """The alias of `event`; without target where it is within the node that it names."""
         start, name = event.start_mark.index, event.anchor
         if name not in self.anchors:
             raise RefusedDocument(start, f"found undefined alias '{name}'")
@@ -214,7 +214,7 @@ def _stop(opening: Any, event: Any, entries: list[Any], in_mapping: bool) -> int
     return int(last.stop)
 
 
-# What stands in the index for a collection that is being read.
+# What is in the index for a collection that is being read.
 _PENDING: Final = (Scalar(0, 0, "", True), Scalar(0, 0, "", True))
 
 

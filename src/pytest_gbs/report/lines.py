@@ -1,4 +1,4 @@
-"""What the page tells of each recipe and launch, as plain values."""
+"""What the page shows of each recipe and launch, as plain values."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ from pytest_gbs.report.markup import Markup, element
 _WIDTH: Final = 120
 _HEIGHT: Final = 24
 _EDGE: Final = 3
-_STEPS_TOLD: Final = 6
+_STEPS_SHOWN: Final = 6
 
 
 class State(NamedTuple):
     """The batch of a recipe at one commit: for people, and its number (on one GPU, if the GPUs are not known) or None."""
 
-    said: str
+    text: str
     value: int | None
 
 
@@ -39,11 +39,11 @@ class Timeline(NamedTuple):
         if states is None:
             return Markup("")
         steps = [next(found) for _, found in groupby(zip(self.days, states, strict=True), key=lambda each: each[1])]
-        words = " → ".join(state.said for _, state in steps if state is not None)
+        words = " → ".join(state.text for _, state in steps if state is not None)
         if len(steps) == 1:
             return element("span", "same", class_="dim")
-        told = "; ".join(f"{day}: {state.said if state else 'not there'}" for day, state in steps[-_STEPS_TOLD:])
-        return Markup(_drawing([state.value if state else None for state in states], told) + element("span", words, class_="steps"))
+        steps_text = "; ".join(f"{day}: {state.text if state else 'not there'}" for day, state in steps[-_STEPS_SHOWN:])
+        return Markup(_drawing([state.value if state else None for state in states], steps_text) + element("span", words, class_="steps"))
 
 
 def timeline(since: str, days: Sequence[str], reports: Iterable[Report]) -> Timeline:
@@ -59,7 +59,7 @@ def timeline(since: str, days: Sequence[str], reports: Iterable[Report]) -> Time
     return Timeline(since, tuple(days), {key: tuple(of_one) for key, of_one in states.items()})
 
 
-def _drawing(values: Sequence[int | None], told: str) -> Markup:
+def _drawing(values: Sequence[int | None], steps_text: str) -> Markup:
     """A line that goes up and down in steps, broken where the recipe was not there."""
     known = [log2(value) for value in values if value]
     low, high = (min(known), max(known)) if known else (0, 0)
@@ -72,6 +72,8 @@ def _drawing(values: Sequence[int | None], told: str) -> Markup:
         y = _HEIGHT / 2 if low == high else _HEIGHT - _EDGE - (log2(value) - low) / (high - low) * (_HEIGHT - 2 * _EDGE)
         path.append(f"{pen}{left:.1f} {y:.1f}H{right:.1f}")
         pen = "L"
-    title = element("title", told)
+    title = element("title", steps_text)
     line = element("path", title, d="".join(path))
-    return element("svg", line, class_="line", viewBox=f"0 0 {_WIDTH} {_HEIGHT}", width=_WIDTH, height=_HEIGHT, role="img", aria_label=told)
+    return element(
+        "svg", line, class_="line", viewBox=f"0 0 {_WIDTH} {_HEIGHT}", width=_WIDTH, height=_HEIGHT, role="img", aria_label=steps_text
+    )

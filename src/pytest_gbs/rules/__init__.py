@@ -13,7 +13,7 @@ from pytest_gbs.model.rule import Rule
 
 
 class RuleEntry(NamedTuple):
-    """What is told of a rule without loading its module: all that it says of itself but its check, its manual and its examples."""
+    """What is known of a rule without loading its module: everything but its check, its manual and its examples."""
 
     module: str
     facts: dict[str, Any]

@@ -79,7 +79,7 @@ def _stops(file: FileView) -> bool:
 
 
 def _value(document: Document, duplicate: Duplicate, place: Location) -> Node | None:
-    """The value of that entry of the duplicated key which stands at `place`."""
+    """The value of that entry of the duplicated key which is at `place`."""
     mapping = _mapping(document, duplicate.path[:-1])
     for key, value in mapping.entries if mapping else ():
         if isinstance(key, Scalar) and key.text == duplicate.path[-1] and key.start <= place.start <= value.stop:

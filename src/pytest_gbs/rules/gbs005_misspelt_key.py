@@ -2,7 +2,7 @@
 
 `gradient_accumulation_step: 8` looks like a setting. It is not one: the accumulation is the framework's default.
 
-Nothing else in the file tells the two apart, and the batch is smaller by the factor that looks set.
+Nothing else in the file shows the difference, and the batch is smaller by the factor that seems to be set.
 
 What the framework does: the parsers of transformers and TRL stop at a key that no argument has, unless the training script
 defines one or allows extra keys; then the value is dropped in silence and the default counts. This is why the finding is a

@@ -1,6 +1,6 @@
 """Two comments of one recipe state different global batch sizes for the same hardware.
 
-At most one of them can be true. The rule speaks up where the settings cannot tell which (the hardware is not known); where they can,
+At most one of them can be true. The rule reports it if the settings can't show which (the hardware is unknown); if they can,
 the false one is reported as GBS101 and nothing is said twice.
 
 How to fix it: delete or correct the comment that is out of date.

@@ -33,7 +33,7 @@ CODE = "GBS106"
 def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     """Yield one finding for what the names of a recipe state and its settings or launches contradict; else what became of each number."""
     recipe, *launched = runs
-    if recipe.launch is not None:  # flags alone: a name that they give the run may tell apart what a loop varies
+    if recipe.launch is not None:  # flags alone: a name that they give the run may distinguish what a loop varies
         yield from _judged(each for run in runs for each in named(run, ()))
         return
     found = tuple(named(recipe, launched))

@@ -8,7 +8,7 @@ What the framework does: it never reads a document.
 
 How to fix it: correct the number or the formula.
 
-It stays silent if tensor or pipeline parallelism is not stated: the GPUs may be shared in ways that the document does not tell.
+It stays silent if tensor or pipeline parallelism is not stated: the GPUs may be shared in ways that the document does not state.
 """
 
 from __future__ import annotations

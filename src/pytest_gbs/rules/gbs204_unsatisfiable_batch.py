@@ -52,7 +52,7 @@ def check(run: Run) -> Iterator[Outcome]:
 def _core(run: Run, constraints: list[Constraint]) -> list[_Check]:
     """What no number of GPUs passes together, none of it needless: checks in preference, the first ones before the last.
 
-    The equations have a part in it where the checks alone leave a number, and so have the parallel sizes, of whose product the GPUs
+    The equations have a part in it if the checks alone leave a number, and so have the parallel sizes, of whose product the GPUs
     are a multiple.
     """
     others = (c for c in run.framework.constraints if c not in constraints and applies(c, run))

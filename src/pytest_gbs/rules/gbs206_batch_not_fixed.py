@@ -1,7 +1,7 @@
 """A batch is claimed, and a setting lets it change while training runs.
 
 With `auto_find_batch_size: true` the trainer makes the micro batch smaller each time the GPU runs out of memory. The claim is true only
-until then, which depends on the machine; nothing in the logs of the recipe's author tells which batch the next run will have.
+until then, which depends on the machine; the logs of the recipe's author do not show which batch the next run will have.
 
 With `streaming: true` and accumulation the Trainer does not know where the data ends. Micro batches that are left over there are added to
 the first step of the next pass; a pass with fewer micro batches than one step takes is no step at all.

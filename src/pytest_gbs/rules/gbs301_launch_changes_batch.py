@@ -10,7 +10,7 @@ line in it. Only the number of the claim counts, not the hardware beside it: a l
 accumulation gives the same batch, and is in order.
 
 It is an error for a shell script, a Slurm script or a Makefile, and a warning for a command in a document or a claim of one: of the
-section that the command stands in, or that names the script, if there is no other that it may mean. Launches in tests,
+section that the command is in, or that names the script, if there is no other that it may mean. Launches in tests,
 and those whose recipe or batch is a variable, judge nothing.
 
 How to fix it: change the accumulation or the micro batch on the command line until the product is the number claimed (the
@@ -40,7 +40,7 @@ CODE = "GBS301"
 
 
 def check(run: Run) -> Iterator[Outcome]:
-    """Yield an outcome for each number claimed of the recipe that `run` launches; numbers it admits are told by one alone."""
+    """Yield an outcome for each number claimed of the recipe that `run` launches; numbers that it may have are reported once."""
     if run.launch is None or not run.claims:
         return
     judged = [_judge(run, run.launch, claim) for claim in run.claims if _has_batch(claim)]
@@ -92,8 +92,8 @@ def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, 
     label = next((short(leaf.name) for leaf in operands if leaf.at == at), otherwise)
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     claimed = (Related(declaration.at, "claimed"),) if declaration.at != at else ()
-    mends, fixes = _ways_out(run, size, declaration)
-    return Finding(CODE, message, severity, at, label, (*related, *claimed), details, mends, run.assumptions, fixes)
+    advice, fixes = _ways_out(run, size, declaration)
+    return Finding(CODE, message, severity, at, label, (*related, *claimed), details, advice, run.assumptions, fixes)
 
 
 def _ways_out(run: Run, size: Quantity, declaration: Declaration) -> tuple[str, tuple[Fix, ...]]:
@@ -115,7 +115,7 @@ def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:
 
 
 def _other_hardware(run: Run, declaration: Declaration) -> tuple[str, str]:
-    """The hardware of the launch and that of its script's claim, in words (` on 4 GPUs`, ` on 8`), where they differ; else nothing."""
+    """The hardware of the launch and that of its script's claim, in words (` on 4 GPUs`, ` on 8`), if they differ; else nothing."""
     own_claim = run.launch is not None and declaration.at.source == run.launch.at.source
     for stated in with_hardware(declaration) if own_claim else ():
         own = run.geometry.value(stated.name)

@@ -8,7 +8,7 @@ the GPUs that the job allocates: GPUs kept for generation are not a contradictio
 holds if either reading does.
 
 In a recipe the comment is compared with the keys of the framework itself (`trainer.num_nodes`, `cluster.gpus_per_node`) and of the jobs
-that test it (`ci.nodes`), if it heads the file or stands beside a key of the same part; one that states a batch for that hardware is
+that test it (`ci.nodes`), if it heads the file or is beside a key of the same part; one that states a batch for that hardware is
 compared by its batch.
 
 What the launcher does: it never reads a comment. The processes that it starts are the world size.
@@ -17,7 +17,7 @@ How to fix it: correct the comment, or the launcher's flags or configuration fil
 
 It stays silent if the script has several launches and the comment is not right above one, if the launcher's numbers are not known,
 if more GPUs are named where some may generate rather than train, if the keys of a recipe say one GPU, which is what templates have, and
-if the comment claims a batch for that hardware which the launch does not have: `launch-changes-batch` tells of both.
+if the comment claims a batch for that hardware which the launch does not have: `launch-changes-batch` reports both.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ def check(run: Run) -> Iterator[Outcome]:
     if start is None:
         yield from _in_recipe(run, [each for each in stated if not each.weak and each.at.source == run.path])
         return
-    told = _told_with_a_batch(run)
+    claimed = _claimed_with_a_batch(run)
     for declaration in stated:
         # Two numbers for one size are about several machines: one of them serves, say.
-        if declaration.at not in told and len({each.value for each in stated if each.name == declaration.name}) == 1:
+        if declaration.at not in claimed and len({each.value for each in stated if each.name == declaration.name}) == 1:
             yield from _judge(run, start, declaration)
 
 
-def _told_with_a_batch(run: Run) -> set[Location]:
-    """The places of the hardware for which a batch is claimed that this launch does not have: one finding tells of both."""
+def _claimed_with_a_batch(run: Run) -> set[Location]:
+    """The places of the hardware for which a batch is claimed that this launch does not have: one finding reports both."""
     if any(claim.judgement.readings[0].holds is not False for claim in run.claims):
         return set()
     return {stated.at for claim in run.claims for stated in with_hardware(claim.declaration)}
@@ -103,7 +103,7 @@ def _to(size: Quantity, declaration: Declaration) -> str:
 
 
 def _is_about(declaration: Declaration, size: Quantity) -> bool:
-    """Whether a comment is the head of its file, or stands beside a key of the same part as those that give the size."""
+    """Whether a comment is the head of its file, or is beside a key of the same part as those that give the size."""
     beside_key = declaration.at.path
     return not beside_key or any(leaf.at is not None and leaf.at.path and leaf.at.path[0] == beside_key[0] for leaf in leaves(size))
 

@@ -8,7 +8,7 @@ What the framework does: the Trainer of transformers fills in each `"auto"` and 
 before the first step: `Please correct the following DeepSpeed config values that mismatch TrainingArguments values` (transformers
 5.23.0, integrations/deepspeed.py:108-192). A file without `gradient_accumulation_steps` gets 1 from accelerate (1.15.0,
 utils/dataclasses.py:1273-1275): DeepSpeed stops if `train_batch_size` is there too. Otherwise the Trainer still accumulates as the recipe
-says, since it tells DeepSpeed itself when to step (accelerate 1.8.0, utils/deepspeed.py:267); an earlier accelerate let DeepSpeed step
+says, since it decides itself when DeepSpeed steps (accelerate 1.8.0, utils/deepspeed.py:267); an earlier accelerate let DeepSpeed step
 after each micro batch (1.7.0, utils/deepspeed.py:262-277). A script on accelerate alone takes
 DeepSpeed's accumulation and says so in a warning (accelerator.py:2207-2221).
 
@@ -42,7 +42,7 @@ _MICRO: Final = "train_micro_batch_size_per_gpu"
 _STEPS: Final = "gradient_accumulation_steps"
 _AUTO: Final = "auto"
 _LONGEST: Final = 18
-_STEPS_AS_TOLD: Final = (1, 8)  # the version of accelerate since which the Trainer's accumulation counts
+_STEPS_OF_ACCELERATE: Final = (1, 8)  # the version of accelerate since which the Trainer's accumulation counts
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -139,7 +139,7 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
 def _older_accelerate(pair: _Pair) -> str:
     """The versions of accelerate that the repository asks for, if none of them steps as the recipe says: `0.34.2 `."""
     pins = (pin for pin in pair.run.framework.pins if pin.package == "accelerate" and pin.high is not None)
-    return next((f"{pin.text.lstrip('= ')} " for pin in pins if pin.high and pin.high <= _STEPS_AS_TOLD), "")
+    return next((f"{pin.text.lstrip('= ')} " for pin in pins if pin.high and pin.high <= _STEPS_OF_ACCELERATE), "")
 
 
 def _product(pair: _Pair) -> Iterator[Outcome]:

@@ -1,6 +1,6 @@
-"""Flags stand behind the end of a launch's line, so the shell does not pass them.
+"""Flags are behind the end of a launch's line, so the shell does not pass them.
 
-A `\\` joins a line with the next one if nothing stands behind it, not even a blank. If the next one is a comment or empty, the command ends
+A `\\` joins a line with the next one if nothing is behind it, not even a blank. If the next one is a comment or empty, the command ends
 there too, and the shell takes each flag behind it for a command of its own.
 
 What the shell does: it starts the launch without these flags, with the defaults of the program, and says `--flag: command not found` when

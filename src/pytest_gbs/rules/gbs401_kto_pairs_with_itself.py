@@ -51,7 +51,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _batch(run: Run, micro: Quantity) -> Quantity | None:
-    """The batch as the product of its factors, where all of them are known."""
+    """The batch as the product of its factors, if all of them are known."""
     batch = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     factors = (micro, *(run.geometry.get(name) for name in (Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)))
     known = tuple(factor for factor in factors if isinstance(factor, Quantity))

@@ -60,7 +60,7 @@ def check(run: Run) -> Iterator[Outcome]:
         computed = f"{size.value:,}" if isinstance(size, Quantity) else "batch / (processes x accumulation)"
         yield from _finding(run, ("model", key), f"model.{key} is overwritten; the {called(name)} is {computed}")
     if _value(run, ("model", "reward_model_path")) is not None and _value(run, ("model", "reward_model", "path")) is None:
-        # train/trainers.py:236-252 asks for it where a reward model was loaded, which launch.py:293 does from the other key.
+        # train/trainers.py:236-252 asks for it if a reward model was loaded, which launch.py:293 does from the other key.
         message = "model.reward_model_path loads no reward model; HALOs reads model.reward_model.path"
         yield from _finding(run, ("model", "reward_model_path"), message)
 

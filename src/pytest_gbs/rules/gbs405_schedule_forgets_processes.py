@@ -10,8 +10,8 @@ unless the `Accelerator` has `split_batches=True` or `step_scheduler_with_optimi
 not count, so that a factor of `gradient_accumulation_steps` is wrong as well.
 
 How to fix it: multiply options that count optimizer steps by `accelerator.num_processes`, the warm-up too. Do not multiply what follows
-from the length of a data loader that is not prepared yet. An option that is set to such a length where it is not given needs both: the
-length divided by the processes where it is set, the option multiplied by them where the schedule is made.
+from the length of a data loader that is not prepared yet. An option that is set to such a length if it is not given needs both: the
+length divided by the processes if it is set, the option multiplied by them where the schedule is made.
 
 It stays silent if it is not plain what a number counts, or whether accelerate gets the schedule. An option counts optimizer steps only if
 the program ends when a counter of those reaches it. The warm-up is judged only beside a length that fits.
@@ -52,7 +52,7 @@ def check(schedule: Schedule) -> Iterator[Outcome]:
 
 
 def _in_either_case(given: StepCount, otherwise: StepCount) -> Finding | None:
-    """What is wrong if an option is given, or else if it is not: mended so that both fit, as the schedule is made in one place."""
+    """What is wrong if an option is given, or else if it is not, with a fix for both, as the schedule is made in one place."""
     divide = f"divide len({otherwise.text}) by"
     multiply = _MULTIPLY if _wrong(otherwise) is not None else f"{_MULTIPLY}, and {divide} that"
     return _wrong(given, f"if {given.text} is given, ", multiply=multiply) or _wrong(
@@ -61,7 +61,7 @@ def _in_either_case(given: StepCount, otherwise: StepCount) -> Finding | None:
 
 
 def _wrong(count: StepCount, when: str = "", multiply: str = _MULTIPLY, leave: str = f"leave out {_PROCESSES}") -> Finding | None:
-    """What is wrong with the length of a schedule, None if it fits; `multiply` and `leave` mend one that is too short or too long."""
+    """What is wrong with the length of a schedule, None if it fits; `multiply` and `leave` fix one that is too short or too long."""
     if count.processes == _RIGHT[count.counts]:
         return None
     if count.processes > _RIGHT[count.counts]:

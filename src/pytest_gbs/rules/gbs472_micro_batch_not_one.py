@@ -44,7 +44,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _cause(run: Run) -> tuple[str, Location | None] | None:
-    """What wants a micro batch of one row, and where it stands; context parallelism first, as the config checks it."""
+    """What wants a micro batch of one row, and where it is; context parallelism first, as the config checks it."""
     context = run.geometry.stated.get(Name.CONTEXT_PARALLEL_SIZE)
     if isinstance(context, Quantity) and context.value > 1:
         return f"{context.key} {context.value:,}", context.at

@@ -69,7 +69,7 @@ def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantit
     severity = Severity.WARNING if any(leaf.origin == Origin.NAME for leaf in leaves(size)) else Severity.ERROR
     message = f"{called(size.name)} is {size.value:,}, but {_expected(policy)}"
     label = next((short(leaf.name) for leaf in operands if leaf.at == at), "")
-    return Finding(CODE, message, severity, at, label, related, details, _mends(operands, size, wanted), run.assumptions)
+    return Finding(CODE, message, severity, at, label, related, details, _advice(operands, size, wanted), run.assumptions)
 
 
 def _judge_symbolic(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcome:
@@ -129,7 +129,7 @@ def _start(run: Run) -> Location:
     return Location(run.path, 0, 0)
 
 
-def _mends(operands: list[Quantity], size: Quantity, wanted: tuple[Interval, ...]) -> str:
+def _advice(operands: list[Quantity], size: Quantity, wanted: tuple[Interval, ...]) -> str:
     """The single change that would meet the one expected value, or "" if there is no one value or change."""
     if len(wanted) != 1 or wanted[0].low != wanted[0].high or size.value <= 0:
         return ""

@@ -75,9 +75,9 @@ def _finding(run: Run, locked: LockedBatch, found: Comparison) -> Finding:
     because = listing((_change(each) for each in changed), last="and")
     batch = words(now) if now is not None else "unknown"
     message = f"global batch size is {batch}, but {locked.where} has {words(locked.record)}{f': {because}' if because else ''}"
-    mends, fixes = _ways_out(run, changed)
+    advice, fixes = _ways_out(run, changed)
     intended = "run gbs lock if the change is intended"
-    holds = f"{mends}, or {intended}" if mends else intended
+    holds = f"{advice}, or {intended}" if advice else intended
     return Finding(CODE, message, Severity.ERROR, at, label, tuple(related), (), holds, run.assumptions, fixes)
 
 

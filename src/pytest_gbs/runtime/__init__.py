@@ -1,4 +1,4 @@
-"""The running job: a recipe's batch held against the rows that really train, before the first optimizer step.
+"""The running job: a recipe's batch compared with the rows that really train, before the first optimizer step.
 
 Nothing heavy is imported here; `pytest_gbs.runtime.transformers` and `.lightning` import those libraries, `.loop` serves every other loop.
 """

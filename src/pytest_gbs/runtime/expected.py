@@ -19,7 +19,7 @@ class Expected(NamedTuple):
 def expect_global_batch_size(
     rows: int, *, micro: int | None = None, accumulation: int | None = None, data_parallel: int | None = None
 ) -> Expected:
-    """`rows` per optimizer step over all ranks; the factors, where they are given, tell which of them differs.
+    """`rows` per optimizer step over all ranks; the factors, if given, show which of them differs.
 
     Raises:
         UsageError: a number is not positive, or the factors do not give `rows`.

@@ -96,7 +96,7 @@ def difference(expected: Expected, ranks: Sequence[RankCount], ranks_per_replica
 
 
 def _product(ranks: Sequence[RankCount], total: int, ranks_per_replica: int) -> str:
-    """`64 rows = 2 micro x 4 accumulation x 8 ranks`; the rows of each rank where they differ."""
+    """`64 rows = 2 micro x 4 accumulation x 8 ranks`; the rows of each rank if they differ."""
     first = ranks[0]
     if len({rank[:2] for rank in ranks}) > 1 or not first.micro_batches or first.rows % first.micro_batches:
         listed = ", ".join(str(rank.rows) for rank in ranks[:_LISTED])

@@ -31,7 +31,7 @@ class WatchedLoader:
 def watch(
     expected: Expected, loader: Any, steps: Any, *, ranks_per_replica: int = 1, warn: bool = False, record: str | None = None
 ) -> WatchedLoader:
-    """`loader`, to be iterated over instead, whose rows are held against `expected` before `steps` makes its first step.
+    """`loader`, to be iterated over instead, whose rows are compared with `expected` before `steps` makes its first step.
 
     `steps` is what makes optimizer steps: an optimizer of torch, one that accelerate prepared, a container of several, or a DeepSpeed
     engine. The others as in `BatchGuard`.

@@ -1,4 +1,4 @@
-"""How many rows a batch has, and a number that tells them from other rows; of whatever a loader yields, with no library imported."""
+"""How many rows a batch has, and a checksum of them; for anything a loader yields, without importing a library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 from zlib import crc32
 
 TAG: Final = "gbs_rows"
-_COMPARED: Final = 64  # values of a row; enough to tell rows apart
+_COMPARED: Final = 64  # values of a row; enough to distinguish rows
 _PREFERRED: Final = ("input_ids", "prompt_input_ids", "labels", "pixel_values", "input_values", "inputs")
 
 
@@ -32,7 +32,7 @@ class _Tagging:
 
 
 def take_rows(batch: Any) -> tuple[int, int]:
-    """How many rows a batch has, and a number that differs where rows do, 0 where nothing can be compared; a tag is taken out of it."""
+    """How many rows a batch has, and a number that differs where rows do, 0 if nothing can be compared; a tag is taken out of it."""
     if hasattr(batch, "keys") and TAG in batch:
         tag = batch.pop(TAG)
         return len(tag), _mixed(tag.tolist())

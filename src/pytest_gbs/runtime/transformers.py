@@ -53,4 +53,4 @@ def _count(loader: Any, guard: BatchGuard, accumulation: int, share: int) -> Non
                     guard.check()
                 yield batch
 
-    vars(object)["__class__"].__set__(loader, Counting)  # accelerate's loaders tell another class than they have
+    vars(object)["__class__"].__set__(loader, Counting)  # accelerate's loaders report another class than they have

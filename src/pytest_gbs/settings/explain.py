@@ -1,4 +1,4 @@
-"""All that is wrong with the shape of settings, told with the schema; imported once something is wrong."""
+"""Mistakes in the shape of settings, found with the schema; imported only if there is one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLURAL: Final = {"string": "texts", "integer": "whole numbers", "object": "tabl
 
 
 def problems(raw: Raw, name: str = "settings", part: str = "") -> list[SettingsProblem]:
-    """What the schema of that name refuses in `raw`: everything, or the first hundred where there is more.
+    """What the schema of that name refuses in `raw`: everything, or the first hundred if there is more.
 
     `part` is the name of one in its `$defs` that is asked in place of the whole schema.
     """
@@ -96,7 +96,7 @@ def _line(problem: SettingsProblem, text: str, lines: dict[KeyPath, int], table:
 
 
 def _place_of(path: KeyPath, table: KeyPath) -> tuple[str, str]:
-    """The header of the table that a key stands in, and the key: `[[tool.gbs.hardware]]`, `num-nodes`."""
+    """The header of the table that a key is in, and the key: `[[tool.gbs.hardware]]`, `num-nodes`."""
     entry = path[0] in _ENTRIES and isinstance(path[1], int) if len(path) > 1 else False
     inner = len(path) > 1 and path[0] == _DESCRIBED and isinstance(path[1], str)
     depth = 2 if entry or inner else int(len(path) > 1 and path[0] in (*_TABLES, _DESCRIBED))
@@ -141,7 +141,7 @@ def _property(part: Any, key: str, schema: Any) -> Any:
 
 
 def _meant_branch(error: Any) -> list[Any]:
-    """What is wrong with the one alternative that has the right type, so that its inside is told of; nothing if none has."""
+    """What is wrong with the one alternative that has the right type, so that its contents are reported; nothing if none has."""
     branches: dict[Any, list[Any]] = {}
     for each in error.context:
         branches.setdefault(each.schema_path[0], []).append(each)

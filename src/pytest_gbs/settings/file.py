@@ -26,7 +26,7 @@ class SettingsFile(NamedTuple):
 
 
 def parse(name: str, data: bytes | str, table: tuple[str, ...]) -> SettingsFile:
-    """The file with what stands in its table; None there where it has no such table.
+    """The file with what is in its table; None there if it has no such table.
 
     Raises:
         SettingsError: there are no bytes but a reason for it, or they are not TOML.

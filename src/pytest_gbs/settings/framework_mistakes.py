@@ -144,7 +144,7 @@ def _wrong_notation(raw: Raw) -> Iterator[SettingsProblem]:
 
 
 def _sizes_in(text: str, part: str) -> tuple[str, ...] | None:
-    """The sizes that a formula or a relation speaks of, None if the text is none."""
+    """The sizes that a formula or a relation names, None if the text is neither."""
     if part == "formula":
         says = formula(text)
         return None if says is None else (says.result, *says.product, *says.divisors)

@@ -26,7 +26,7 @@ from pytest_gbs.settings.shape import fits
 class _Stated(NamedTuple):
     """One description: the path at which the settings state it, its name, what it says, and its file and the text of that.
 
-    The text is "" if it stands in the settings.
+    The text is "" if it is in the settings.
     """
 
     path: Path
@@ -143,7 +143,7 @@ class _Description:
         """The description of that name: another of the settings, or a built-in one.
 
         Raises:
-            NotationError: there is none, or it has the wrong shape, which is told where it stands.
+            NotationError: there is none, or it has the wrong shape, which is reported at its place.
         """
         if name != self._stated.name and name in self._known:
             found: Raw = self._known[name]

@@ -18,15 +18,15 @@ def hardware_for(settings: Settings, path: str) -> Hardware | None:
     contradicts what a later one says: 4 nodes of 8 GPUs make an earlier world size of 64 untrue. `origin` names what was used.
     """
     values: dict[str, int] = {}
-    homes: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for entry in settings.hardware:
         if matches_any(path, entry.paths):
             stated = {name: value for name in KEYS if (value := getattr(entry, name)) is not None}
             values = _agreeing(stated, values)
-            homes.update(dict.fromkeys(stated, entry.origin.partition(" in ")[2]))
+            folders.update(dict.fromkeys(stated, entry.origin.partition(" in ")[2]))
     if not values:
         return None
-    used = {homes[name]: [n for n in KEYS if n in values and homes[n] == homes[name]] for name in values}
+    used = {folders[name]: [n for n in KEYS if n in values and folders[n] == folders[name]] for name in values}
     origin = " and ".join(origin_of(names, home) for home, names in used.items())
     return Hardware((path,), **values, origin=origin)
 

@@ -30,11 +30,11 @@ def load_settings(
 ) -> Settings:
     """The settings of the repository at `root`, those of the command line in front.
 
-    They stand in file `config`, or else in `gbs.toml`, or else in `[tool.gbs]` of pyproject.toml. `rules` are the names of all rules
+    They are in file `config`, or else in `gbs.toml`, or else in `[tool.gbs]` of pyproject.toml. `rules` are the names of all rules
     by code.
 
     Raises:
-        SettingsError: the file can't be read or holds mistakes; all of them are told, a line each.
+        SettingsError: the file can't be read or has mistakes; all of them are listed, a line each.
         UsageError: the overrides name no rule.
     """
     settings = _found(str(root), rules) if config is None else _named(str(root), str(config), rules)
@@ -51,7 +51,7 @@ def load_settings(
 
 
 def _found(root: str, rules: Mapping[str, str]) -> Settings:
-    """The settings of the repository at `root`, the defaults where it has none."""
+    """The settings of the repository at `root`, the defaults if it has none."""
     own = read_bytes(f"{root}/gbs.toml", MOST_SETTINGS_BYTES)
     shared = read_bytes(f"{root}/pyproject.toml", MOST_SETTINGS_BYTES) if own == MISSING else ""
     if shared == too_large(MOST_SETTINGS_BYTES) and may_hold(f"{root}/pyproject.toml", ("gbs",)):

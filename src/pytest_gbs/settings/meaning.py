@@ -162,7 +162,7 @@ def _wrong_globs(raw: Raw) -> Iterator[SettingsProblem]:
 
 
 def _globs(raw: Raw) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield each path pattern of the settings with where it stands; a launch of all recipes has the pattern of all."""
+    """Yield each path pattern of the settings with where it is; a launch of all recipes has the pattern of all."""
     for glob in raw.get("per-file-ignores", {}):
         yield ("per-file-ignores", glob), glob
     for number, glob in enumerate(raw.get("exclude", ())):

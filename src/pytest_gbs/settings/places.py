@@ -30,7 +30,7 @@ def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int:
 
 
 def line_holding(text: str, value: str, start: int) -> int:
-    """The first line from `start` on that holds `value` in quotes, or `start`: lists stand on several lines."""
+    """The first line from `start` on that holds `value` in quotes, or `start`: lists are on several lines."""
     quoted = (f'"{value}"', f"'{value}'")
     return next((n for n, line in enumerate(text.split("\n")[start - 1 :], start) if any(q in line for q in quoted)), start)
 

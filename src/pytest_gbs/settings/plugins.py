@@ -1,7 +1,7 @@
 """Rules and tables that are not built in: of installed packages that the settings name, and of files that the command line names.
 
 A package offers a module under the entry point group `pytest_gbs`: `[project.entry-points.pytest_gbs] acme = "acme_gbs"`. The module
-has `RULE` or `RULES`, `FRAMEWORK` or `FRAMEWORKS`. Nothing of it is imported unless `plugins = ["acme"]` stands in the settings.
+has `RULE` or `RULES`, `FRAMEWORK` or `FRAMEWORKS`. Nothing of it is imported unless `plugins = ["acme"]` is in the settings.
 """
 
 # ruff: noqa: PTH110, PTH112

@@ -22,7 +22,7 @@ def interpret(file: SettingsFile, rules: Mapping[str, str], root: str) -> Settin
     """What `file` says, with `rules` the names of all rules by code; other files that it names lie below `root`.
 
     Raises:
-        SettingsError: it holds mistakes; all of them are told, a line each.
+        SettingsError: it has mistakes; all of them are listed, a line each.
     """
     brought = _plugin_parts(file, rules)
     names = {**rules, **{rule.code: rule.name for rule in brought.rules}} if brought.rules else rules
@@ -44,7 +44,7 @@ def interpret(file: SettingsFile, rules: Mapping[str, str], root: str) -> Settin
 
 
 def _own_frameworks(file: SettingsFile, root: str) -> Described:
-    """The tables that the settings describe; none if that part has the wrong shape, which is told elsewhere."""
+    """The tables that the settings describe; none if that part has the wrong shape, which is reported elsewhere."""
     stated = file.raw.get("frameworks") if isinstance(file.raw, dict) else None
     if not stated or is_too_deep(file.raw) or not fits({"frameworks": stated}):
         return Described()

@@ -61,7 +61,7 @@ def _placed(pin: Pin, source: Source, match: re.Match[str], group: str) -> Pin:
 def _from_repositories(source: Source, package: str, name: str) -> Iterator[Pin]:
     """Yield what is installed from a repository of the package: the release that a tag names, else a commit whose version is unknown.
 
-    A lock file has its version beside it, and the main branch is the newest version, as where nothing is pinned.
+    A lock file has its version beside it, and the main branch is the newest version, as if nothing is pinned.
     """
     if name in LOCKS:
         return
@@ -116,7 +116,7 @@ def _is_commented(text: str, at: int) -> bool:
 
 
 def _of_conda(text: str) -> str:
-    """A specifier as packages of Python write it: to conda, `=4.40` is each release of 4.40, and a build may stand behind it."""
+    """A specifier as packages of Python write it: to conda, `=4.40` is each release of 4.40, and a build may be behind it."""
     if text[:1] != "=" or text[1:2] == "=":
         return text
     return f"=={text[1:].partition('=')[0].strip().removesuffix('.*')}.*"

@@ -26,7 +26,7 @@ from pytest_gbs.settings.copies import Copies
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
 
-# Folders whose files speak of the folder that they are in.
+# Folders whose files describe their parent folder.
 _OF_THE_FOLDER_ABOVE: Final = ("requirements", "docker")
 
 

@@ -20,7 +20,7 @@ def read_commands(source: Source, others: OtherFiles | None = None, started: Inv
     """What `source` runs, by its name a script, a Makefile or a document.
 
     `others` are the other files of the tree, for `source FILE` and `grep KEY RECIPE`; without them what they hold is unknown.
-    `started` tells how a script is started, where that is known: a README may say so.
+    `started` says how a script is started, if that is known: a README may say so.
     What depends on the machine, the environment or the arguments is unknown; what holds if nothing is set from outside
     (`${NNODES:-1}`) is known and marked as a default. Branches that are certainly not taken, code behind `exit` and
     functions that are not called give no commands.

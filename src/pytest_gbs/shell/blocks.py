@@ -10,7 +10,7 @@ from pytest_gbs.model.record import NamedTuple
 
 
 class Block(NamedTuple):
-    """A code block: what it says it holds, its lines as spans, the heading above it, and whether it stands between fences."""
+    """A code block: what it says it holds, its lines as spans, the heading above it, and whether it is between fences."""
 
     language: str
     lines: tuple[tuple[int, int], ...]
@@ -96,7 +96,7 @@ def _directed(text: str) -> Iterator[Block]:
         line = text[start:stop].rstrip("\r\n")
         inside = line[: len(line) - len(line.lstrip())]
         if opened >= 0 and start < stop and (len(inside) > opened or not line.strip()):
-            # Options of a directive stand right below it: `:linenos:`.
+            # Options of a directive are right below it: `:linenos:`.
             if lines or not line.lstrip().startswith(":"):
                 lines.append((start, stop))
             continue

@@ -14,7 +14,7 @@ from pytest_gbs.shell.text import ShellText
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# `echo "Effective batch size: 64 (2 * 4 GPUs * 8)"`, without a variable: whoever wrote it computed it.
+# `echo "Effective batch size: 64 (2 * 4 GPUs * 8)"`, without a variable: its author computed it.
 _printed = lazy_pattern(
     r"""echo (?:-e )?(["'])((?:\\n)?[^"'$`\\\n]{0,80}\b(?:effective|global|total)[ _-]batch[ _-]?size\b[^"'$`\\\n]{1,120})\1""", re.I
 )

@@ -110,7 +110,7 @@ class ControlFlow(Assigning):
         return ended, has_commands
 
     def is_blank(self, condition: list[Node], body: list[Node], before: ShellState) -> bool:
-        """Whether a branch fails because of what the script itself leaves empty: nobody runs it before that is filled in (`IMAGE=""`)."""
+        """Whether a branch fails because of what the script itself leaves empty: it is only run once that is filled in (`IMAGE=""`)."""
         names = {name for node in condition for name in _names().findall(self.raw(node))}
         empty = [before.variables[name] for name in names if name in before.variables]
         fails = any(_failure().search(self.raw(node)) for node in body)

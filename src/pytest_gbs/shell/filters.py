@@ -102,7 +102,7 @@ def key_pattern(pattern: str) -> re.Pattern[str] | None:
 
 
 def place_of(folder: Folder) -> str | None:
-    """The place of the folder that a shell is in, as an unknown has it; None where it is none of the tree."""
+    """The place of the folder that a shell is in, as an unknown has it; None if it is none of the tree."""
     if folder.path is None or folder.rooted:
         return folder.path
     return None if folder.path.startswith(("/", "~")) else f"./{folder.path}".rstrip("/")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_OUTERMOST: Final = 2  # the depth of a statement that stands in no other
+_OUTERMOST: Final = 2  # the depth of a statement that is in no other
 _REPEATED: Final = ("for_statement", "c_style_for_statement", "while_statement", "if_statement", "case_statement")
 _REDIRECTS: Final = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 # Commands that ask a question; all others are expected to succeed.

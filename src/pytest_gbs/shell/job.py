@@ -15,7 +15,7 @@ from pytest_gbs.shell.text import ShellText, parse
 
 
 def read_jobs(source: Source, jobs: Iterable[Job], comments: Iterable[CommentBlock], others: OtherFiles | None) -> Script:
-    """What `jobs`, which stand in `source`, run; `comments` are those of the file itself."""
+    """What `jobs`, which are in `source`, run; `comments` are those of the file itself."""
     interpreter = Interpreter(source, others)
     found = list(comments)
     try:

@@ -34,7 +34,7 @@ class Variable(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """The value where all of it is known; the first item of an array."""
+        """The value if all of it is known; the first item of an array."""
         return text_of(self.scalar)
 
     @property
@@ -233,7 +233,7 @@ def join(state: ShellState, branches: list[tuple[ShellState, bool]], at: Locatio
 
 
 def _kept(name: str, mine: Variable | None, other: Variable | None, at: Location) -> Variable | None:
-    """The value that both have where they differ in nothing but being exported, or a default."""
+    """The value that both have if they differ in nothing but being exported, or a default."""
     if mine is None or other is None:
         return None
     exported = mine.exported or other.exported

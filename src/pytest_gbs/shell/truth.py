@@ -49,7 +49,7 @@ def both(left: Truth, right: Truth) -> Truth:
         if one.value is False and not one.default:
             return one
     if False in (left.value, right.value):
-        return Truth(False, default=True)  # where nothing is set from outside, whatever the other one is
+        return Truth(False, default=True)  # if nothing is set from outside, whatever the other one is
     if None in (left.value, right.value):
         return UNKNOWN
     return Truth(bool(left.value and right.value), left.default or right.default)

@@ -31,7 +31,7 @@ def grammars() -> tuple[Grammar, ...]:
 class StatedByComments(NamedTuple):
     """What the comments of a file state, in the order of the file.
 
-    `ended` is the code point where reading them ended since they say more than is read, None where all were read.
+    `ended` is the code point where reading them ended since they say more than is read, None if all were read.
     """
 
     declarations: tuple[Declaration, ...] = ()

@@ -27,7 +27,7 @@ _TERMS: Final = {
 _HEDGED: Final = words("建议 推荐 推薦 论文 論文 原版 原始 例如 比如 改为 以前 之前 推奨 논문 권장")
 _NAMES: Final = words("有效 等效 全局 总 總 実効 総 グローバル 유효 효과적 글로벌 총")
 _BATCHES: Final = words("batch bs 批 バッチ 배치")
-# What may stand behind a number that is written right behind its name.
+# What may be behind a number that is written right behind its name.
 _SUFFIXES: Final = ("", "を", "に", "で", "로", "을", "를", "이", "의")
 
 

@@ -95,7 +95,7 @@ def _of_something_else(tokens: Sequence[WordToken], label: Label) -> bool:
 
 
 def per_device(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether "per GPU", "/device", "for evaluation" or the like stands at token `i`."""
+    """Whether "per GPU", "/device", "for evaluation" or the like is at token `i`."""
     text, behind = text_at(tokens, i), text_at(tokens, i + 1)
     if text == "per" and devices_at(tokens, i + 1) is not None:
         return True  # "per A100", "per 40gb A100"

@@ -38,7 +38,7 @@ def counts(text: str, words: tuple[str, ...]) -> bool:
 
 
 def multiplies(text: str) -> bool:
-    """Whether `text`, in lower case, has a sign that may multiply or divide, beside a number where it may be a letter or a slash."""
+    """Whether `text`, in lower case, has a sign that may multiply or divide, beside a number if it may be a letter or a slash."""
     return any(map(text.__contains__, _SIGNS)) or _letter_or_slash().search(text) is not None
 
 

@@ -1,6 +1,6 @@
 """How firmly a statement states what it states, by the words around it.
 
-The words of the lists stand between blanks where whole words are meant; they are looked for in a text whose signs were made blanks.
+The words of the lists are between blanks where whole words are meant; they are looked for in a text whose signs were made blanks.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
         return Force.OTHER
     if _says(around, _HISTORY) or _says(before, _HISTORY_BEFORE):
         return Force.HISTORY
-    if _says(around, _ADVISES) or _bounds(statement, at) or _says(_told(before), _ADVISES_BEFORE) or _is_request(before):
+    if _says(around, _ADVISES) or _bounds(statement, at) or _says(_stated_before(before), _ADVISES_BEFORE) or _is_request(before):
         return Force.ADVISES
     if _alternative().match(statement.lower):
         return Force.ADVISES
@@ -87,7 +87,7 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
         return Force.HISTORY
     if _says(around, _ADVISES) or _bounds(statement, start) or _says(before, _ADVISES_BEFORE) or _says(before, _CONDITIONAL):
         return Force.ADVISES
-    # `With three GPUs, split=[10, 20] puts ...` tells what happens on them.
+    # `With three GPUs, split=[10, 20] puts ...` states what happens on them.
     supposed = before.split() == ["with"] and statement.after(stop).lstrip().startswith(",") and " batch" not in around
     return Force.ADVISES if supposed else Force.STATES
 
@@ -98,7 +98,7 @@ def _words(text: str) -> str:
 
 
 def _front(words: str, offset: int) -> str:
-    """What stands in front of `offset` of the text that `words` was made of."""
+    """What is in front of `offset` of the text that `words` was made of."""
     return f"{words[: offset + 1]} "
 
 
@@ -114,8 +114,8 @@ def _bounds(statement: Statement, at: int) -> bool:
     return statement.lower.rstrip().endswith("?")
 
 
-def _told(before: str) -> str:
-    """What stands in front without "we use", which tells what is; "use" by itself asks for something."""
+def _stated_before(before: str) -> str:
+    """The text in front without "we use", which states a fact; "use" alone advises."""
     return before.replace(" we use ", " we ")
 
 
@@ -129,10 +129,10 @@ _alternative = lazy_pattern(r"[\s#*-]*\(?[a-h]\)\s")
 
 
 def _is_of_something_else(statement: Statement, around: str, start: int, stop: int) -> bool:
-    """Whether the hardware serves, is split between jobs, or is named to tell how long or how large something was."""
+    """Whether the hardware serves, is split between jobs, or is named to say how long or how large something was."""
     offset, text = start - statement.start, statement.lower
     if "(" in text:
-        # Bracketed remarks speak of details, but for the one that the hardware stands in.
+        # Bracketed remarks are details, except the one that contains the hardware.
         text = _brackets().sub(lambda match: match[0] if match.start() <= offset < match.end() else " " * len(match[0]), text)
         around = _words(text)
     if _says(around.replace("of experts", ""), _HARDWARE_OTHER) or _says(_front(around, offset), _PART_BEFORE):
@@ -146,7 +146,7 @@ _brackets = lazy_pattern(r"\([^()]*\)")
 
 @cache
 def _split() -> re.Pattern[str]:
-    """How GPUs are told apart by what they do: `(1 trainer + 1 inference)`, `(2 learners, 6 inference engines)`."""
+    """How GPUs are distinguished by what they do: `(1 trainer + 1 inference)`, `(2 learners, 6 inference engines)`."""
     does = "train|trainer|training|infer|inference|vllm|sglang|judge|rollout|generation|teacher|reward|actor|ref"
     serves = "learners?|infer|inference|engines?|trainers?|vllm|sglang|judges?|rollout|actors?"
     return re.compile(rf"\s*\(?[^()]*?\b(?:{does})\b[^()]*?\+|\s*\([^()]*?\b(?:{serves})\b")

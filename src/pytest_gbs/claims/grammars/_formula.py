@@ -32,7 +32,7 @@ class StatedFormula(NamedTuple):
     """Arithmetic with its operands named as well as can be.
 
     `label` names the batch that it is said to be; `results` are the numbers it is said to give. `equated` is false if its result
-    stands in front of a bracket or a colon, not of an equals sign. `denied` are numbers behind it that it does not give, where it gives
+    is in front of a bracket or a colon, not of an equals sign. `denied` are numbers behind it that it does not give, where it gives
     the one in front.
     """
 
@@ -73,7 +73,7 @@ def formulas(tokens: Sequence[WordToken], products: Sequence[Product], called: S
 
 
 def named_formulas(text: str, names: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """Yield where formulas of the global batch stand in `text` that multiply just the sizes `names`, without any number."""
+    """Yield where formulas of the global batch are in `text` that multiply just the sizes `names`, without any number."""
     tokens = tokenise(text, 0, len(text))
     called = labels(text, tokens)
     taken = {i for label in called for i in range(label.first, label.stop)}
@@ -154,7 +154,7 @@ def _result_before(tokens: Sequence[WordToken], product: Product, label: Label |
         return None
     if label is not None and label.stop <= at:
         return Result(at, unit)
-    # `128 = 1 x 2 x 64` by itself: what it stands behind decides whether it is a batch.
+    # `128 = 1 x 2 x 64` by itself: what it is behind decides whether it is a batch.
     follows = any(at + 1 == each.first for each in labels) or (at == 0 and sign == "=")
     return Result(at, unit) if follows or text_at(tokens, at - 1) in ("global", "effective", "total") else None
 

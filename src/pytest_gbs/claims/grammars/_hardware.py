@@ -25,7 +25,7 @@ from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
 
 _OF: Final = words("of with w x * @ by each having has contain containing - , node")
-# Words that may stand in front of `4x8 GPUs`; behind others it may be a product of something else.
+# Words that may be in front of `4x8 GPUs`; behind others it may be a product of something else.
 _FRAMES: Final = words(
     "for on with across using use uses need needs require requires over assuming assumes assume target is total all by set to expects"
     " expect whole than of have has at a an the these if ( :"
@@ -46,7 +46,7 @@ _OF_TWO: Final = words("mi250 mi250x mi250s")
 class StatedHardware(NamedTuple):
     """A size of hardware in a statement: tokens `first` to `stop` (excluded) state it, token `at` is its number.
 
-    `ambiguous`: "N GPUs", in all or on each node. `lone`: "a single GPU", which says little unless a batch is stated with it.
+    `ambiguous`: "N GPUs", in all or on each node. `alone`: "a single GPU", which says little unless a batch is stated with it.
     """
 
     name: str
@@ -55,7 +55,7 @@ class StatedHardware(NamedTuple):
     first: int
     stop: int
     ambiguous: bool = False
-    lone: bool = False
+    alone: bool = False
 
 
 def hardware(tokens: Sequence[WordToken]) -> tuple[StatedHardware, ...]:
@@ -117,7 +117,7 @@ def _ends_a_product(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _ends_a_phrase(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether the `GPUs` at `i` are all of them, so that what equals something stands before: `total batch for all used GPUs = 64`."""
+    """Whether the `GPUs` at `i` are all of them, so that what equals something is before: `total batch for all used GPUs = 64`."""
     before = i - 1
     while text_at(tokens, before) in _USED:
         before -= 1
@@ -125,7 +125,7 @@ def _ends_a_phrase(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def machines_at(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
-    """The nodes at token `i` and the GPUs on each of them (`4 nodes of 8 GPUs`), as two factors; [] if not both stand there."""
+    """The nodes at token `i` and the GPUs on each of them (`4 nodes of 8 GPUs`), as two factors; [] if not both are there."""
     return _nodes(tokens, i)[:2] if text_at(tokens, i + 2) in _OF and len(_nodes(tokens, i)) > 1 else []
 
 
@@ -141,11 +141,11 @@ def _nodes(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
         return []
     if text_at(tokens, j) == "node" and nodes > 1 and devices_at(tokens, j + 1) is not None:
         return []  # "all 8 node GPUs" are GPUs
-    lone = tokens[i].kind == WORD and tokens[i].text in ("single", "one")
-    found = [StatedHardware(Name.NUM_NODES, nodes, i, i, j + 1, lone=lone)]
+    alone = tokens[i].kind == WORD and tokens[i].text in ("single", "one")
+    found = [StatedHardware(Name.NUM_NODES, nodes, i, i, j + 1, alone=alone)]
     per_node = _per_node(tokens, i, j + 1, nodes)
     if per_node:
-        return [found[0]._replace(lone=False), *per_node]
+        return [found[0]._replace(alone=False), *per_node]
     # `2 x 8 nodes` may be 16 nodes; behind a name they are a factor of their own: `4 per GPU x 8 nodes`.
     return [] if in_product(tokens, i) and tokens[i - 2].kind != WORD else found
 
@@ -228,10 +228,10 @@ def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]
         return _node_of(tokens, i, count, stop)
     if text_at(tokens, i - 1) == "has" and text_at(tokens, i - 2) in NODES and text_at(tokens, i - 3) in ("each", "every"):
         return [StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop)] if count in GPUS_PER_NODE else []
-    lone = tokens[i].kind == WORD and count == 1
+    alone = tokens[i].kind == WORD and count == 1
     before, behind = text_at(tokens, i - 1), text_at(tokens, stop)
     total = before in ("total", "=", "all") or behind in _IN_ALL or (behind, text_at(tokens, stop + 1)) == ("in", "total")
-    return [StatedHardware(Name.WORLD_SIZE, count, i, i, stop, ambiguous=not total and not lone and count in GPUS_PER_NODE, lone=lone)]
+    return [StatedHardware(Name.WORLD_SIZE, count, i, i, stop, ambiguous=not total and not alone and count in GPUS_PER_NODE, alone=alone)]
 
 
 def _node_of(tokens: Sequence[WordToken], i: int, count: int, stop: int) -> list[StatedHardware]:
@@ -275,7 +275,7 @@ def _are_alternatives(tokens: Sequence[WordToken], one: StatedHardware, other: S
 
 
 def _repeats(tokens: Sequence[WordToken], stated: StatedHardware) -> bool:
-    """Whether the number is told for that hardware only: `8 for 8xH100`, `4 is suitable for 4 GPUs`."""
+    """Whether the number is stated for that hardware only: `8 for 8xH100`, `4 is suitable for 4 GPUs`."""
     if text_at(tokens, stated.first - 1) != "for":
         return False
     return any(exact_count(tokens, i) == stated.value for i in range(max(0, stated.first - 4), stated.first - 1))

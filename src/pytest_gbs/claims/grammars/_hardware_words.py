@@ -78,7 +78,7 @@ def each_node(tokens: Sequence[WordToken], i: int) -> int:
 
 
 def is_end(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether nothing that could be counted stands at token `i`."""
+    """Whether nothing that could be counted is at token `i`."""
     return i >= len(tokens) or (tokens[i].kind == SIGN and tokens[i].text in (")", ",", ".", ":", ";"))
 
 

@@ -9,7 +9,7 @@ from pytest_gbs.model.pattern import lazy_pattern
 
 
 def prose(line: str) -> str:
-    """`line` without its indentation, comment signs, and what speaks to this tool alone."""
+    """`line` without its indentation, comment signs, and comments to this tool."""
     body = line.strip(" \t#\r")
     if "gbs:" in body:
         return _own().split(body, maxsplit=1)[0].rstrip(" \t#")

@@ -18,7 +18,7 @@ from pytest_gbs.model.quantity import RANKS, Name
 _GRAMMAR: Final = "product"
 _OPERATORS: Final = ("x", "*", "/", "//", "+")
 _LEADING: Final = words("global effective total batch bs size of is = : gbs")
-_TOLD: Final = words("global effective total gbs")
+_GLOBAL_WORDS: Final = words("global effective total gbs")
 _ENDS: Final = ("", ".", ",", ")", ";")
 
 
@@ -35,10 +35,10 @@ def listed(passage: Passage) -> Iterator[Declaration]:
     if tokens[arrow - 1].kind == NUMBER and _product(tokens[:arrow]) != number.value:
         return  # `mbs=2, dp=8, ga=4 -> 8` changes the accumulation
     found = claim(passage, at, Name.GLOBAL_BATCH_SIZE, number, grammar=_GRAMMAR)
-    told = any(token.text in _TOLD for token in tokens[arrow:at])
+    is_global = any(token.text in _GLOBAL_WORDS for token in tokens[arrow:at])
     accumulates = any(size.name == Name.GRADIENT_ACCUMULATION_STEPS for size in settings(tokens[:arrow]))
     # Without the accumulation it may be the batch of one pass.
-    yield found if told or accumulates or found.force != Force.STATES else found._replace(force=Force.CONFIRMS)
+    yield found if is_global or accumulates or found.force != Force.STATES else found._replace(force=Force.CONFIRMS)
 
 
 def _is_list(tokens: Sequence[WordToken]) -> bool:

@@ -23,7 +23,7 @@ _UNCOUNTED: Final = words("samples sample epoch epochs steps step hours days exp
 
 
 def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
-    """Whether the arithmetic gives a batch, by its label, its result, its factors, or the key it stands behind."""
+    """Whether the arithmetic gives a batch, by its label, its result, its factors, or the key it is behind."""
     product, results = formula.product, formula.results
     if _goes_on(passage, product) or any(operand.unit in _UNCOUNTED for operand in product.operands):
         return False
@@ -48,7 +48,7 @@ def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
 
 
 def _by_factors(passage: Passage, formula: StatedFormula) -> bool:
-    """Whether the factors of arithmetic with a result are those of a batch, or the comment stands behind one."""
+    """Whether the factors of arithmetic with a result are those of a batch, or the comment is behind one."""
     owner, names = passage.block.owner, formula.names
     unit = formula.results[0].unit
     if {Name.PROMPTS_PER_ROLLOUT, Name.NUM_GENERATIONS} <= names:
@@ -97,7 +97,7 @@ def _is_called(passage: Passage, results: tuple[Result, ...]) -> bool:
 
 
 def _follows_hardware(passage: Passage, product: Product) -> bool:
-    """Whether the arithmetic stands behind hardware that is one of its factors: `64 GPUs: 64 * 1 * 2 = 128`."""
+    """Whether the arithmetic is behind hardware that is one of its factors: `64 GPUs: 64 * 1 * 2 = 128`."""
     if text_at(passage.tokens, product.first - 1) != ":" or len(product.factors) < 3:
         return False
     counts = {stated.value for stated in hardware(passage.tokens) if stated.stop == product.first - 1}

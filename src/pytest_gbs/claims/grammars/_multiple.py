@@ -1,4 +1,4 @@
-"""A batch told as so many for each GPU, whatever their number: `should be 8*num_gpus`, `global batch size = 4 * 2 * world_size`."""
+"""A batch stated as a number per GPU, for any number of GPUs: `should be 8*num_gpus`, `global batch size = 4 * 2 * world_size`."""
 
 from __future__ import annotations
 

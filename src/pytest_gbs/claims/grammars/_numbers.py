@@ -31,7 +31,7 @@ def number_of(tokens: Sequence[WordToken], label: Label) -> int | None:
 
 
 def _has_number(tokens: Sequence[WordToken], label: Label) -> bool:
-    """Whether a number stands behind the label, with at most a sign between."""
+    """Whether a number is behind the label, with at most a sign between."""
     first, second = tokens[label.stop : label.stop + 1], tokens[label.stop + 1 : label.stop + 2]
     if not first:
         return False
@@ -52,7 +52,7 @@ def _behind(tokens: Sequence[WordToken], label: Label) -> int | None:
 
 
 def _past(tokens: Sequence[WordToken], j: int) -> int | None:
-    """Where the next words or remark that may stand between a name and its number end; None where token `j` ends the search."""
+    """Where the next words or remark that may be between a name and its number end; None where token `j` ends the search."""
     text = tokens[j].text
     if text in _HARDWARE:
         return _past_hardware(tokens, j)

@@ -1,4 +1,4 @@
-"""A batch told by what each device takes, with their number: `4 per 40gb A100, 8 cards`."""
+"""A batch stated as a number per device, with the number of devices: `4 per 40gb A100, 8 cards`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LINKED: Final = words(", and on with over across")
 
 
 def of_each_device(passage: Passage) -> Iterator[Declaration]:
-    """Yield the batches that a statement tells by their share on each device."""
+    """Yield the batches that a statement states per device."""
     tokens = passage.tokens
     called = labels(passage.statement.text, tokens)
     beside = passage.block.placement == "trailing" and is_global_batch(passage.block.owner)
@@ -38,13 +38,13 @@ def of_each_device(passage: Passage) -> Iterator[Declaration]:
 
 
 def _is_free(tokens: Sequence[WordToken], label: Label, i: int) -> bool:
-    """Whether the label stands in front of token `i` and has no number of its own: not `batch size 128 (2 per GPU, 8 GPUs)`."""
+    """Whether the label is in front of token `i` and has no number of its own: not `batch size 128 (2 per GPU, 8 GPUs)`."""
     in_front = label.first > 0 and tokens[label.first - 1].kind == NUMBER
     return label.stop <= i and not in_front and all(token.kind != NUMBER for token in tokens[label.stop : i])
 
 
 def _devices(tokens: Sequence[WordToken], i: int) -> tuple[int, int] | None:
-    """The number of devices behind `4 per 40gb A100` at token `i`, and its token; None if nothing of the kind stands there."""
+    """The number of devices behind `4 per 40gb A100` at token `i`, and its token; None if nothing of the kind is there."""
     if text_at(tokens, i + 1) not in ("per", "/"):
         return None
     device = devices_at(tokens, i + 2)

@@ -27,9 +27,9 @@ _OF_EACH: Final = words("device gpu rank replica card core worker micro mini")
 
 
 def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> Iterator[Label]:
-    """Yield each "batch size" that follows from the hardware, or is told to be the global one behind its number.
+    """Yield each "batch size" that follows from the hardware, or is marked as the global one after its number.
 
-    `beside_batch` tells that the statement belongs to a batch key.
+    `beside_batch` says that the statement belongs to a batch key.
     """
     micro = {setting.at for setting in settings(tokens) if setting.name == Name.MICRO_BATCH_SIZE}
     if beside_batch:
@@ -67,12 +67,12 @@ def _is_simulated(tokens: Sequence[WordToken], i: int, stop: int) -> bool:
 
 
 def _is_equated(tokens: Sequence[WordToken], i: int, stop: int) -> bool:
-    """Whether `batch=16` stands at token `i`, a batch by itself."""
+    """Whether `batch=16` is at token `i`, a batch by itself."""
     return tokens[i].text == "batch" and text_at(tokens, stop) == "=" and count_at(tokens, stop + 1) is not None
 
 
 def _is_worked_out(tokens: Sequence[WordToken], i: int, beside_batch: bool) -> bool:
-    """Whether a number with its three factors in brackets stands at token `i`: `128 (4 x 4 x 8)`; not `3 (3 x 224 x 224)`.
+    """Whether a number with its three factors in brackets is at token `i`: `128 (4 x 4 x 8)`; not `3 (3 x 224 x 224)`.
 
     Beside a batch key the factors may give another number that is as large, by mistake: `128 (4 x 4 x 16)`.
     """
@@ -100,7 +100,7 @@ def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _is_shared(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether a number with the smaller one of each device in brackets stands at token `i`: `of 32 (4 per device)`."""
+    """Whether a number with the smaller one of each device in brackets is at token `i`: `of 32 (4 per device)`."""
     at = i + (text_at(tokens, i) in ("=", ":", "of"))
     whole, part = count_at(tokens, at), count_at(tokens, at + 2)
     if whole is None or part is None or text_at(tokens, at + 1) != "(" or part.value >= whole.value:
@@ -122,12 +122,12 @@ def _follows(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _becomes(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether "will be" stands at token `i`, in a statement that names hardware: `batch_size will be 16 if 16 gpus`."""
+    """Whether "will be" is at token `i`, in a statement that names hardware: `batch_size will be 16 if 16 gpus`."""
     return text_at(tokens, i) in ("will", "becomes") and bool(hardware(tokens))
 
 
 def _is_marked_global(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether "(global)" stands at token `i` or behind the number, or "across" with the hardware."""
+    """Whether "(global)" is at token `i` or behind the number, or "across" with the hardware."""
     if is_marked_global_at(tokens, i):
         return True
     at = next((j for j in range(i, min(i + 4, len(tokens))) if tokens[j].kind == NUMBER), None)
@@ -144,5 +144,5 @@ def _is_marked_global(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def is_marked_global_at(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether "(global)" or the like stands at token `i`."""
+    """Whether "(global)" or the like is at token `i`."""
     return text_at(tokens, i) == "(" and text_at(tokens, i + 1) in GLOBAL_MARKS and text_at(tokens, i + 2) == ")"

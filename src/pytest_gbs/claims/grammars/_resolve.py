@@ -27,7 +27,7 @@ Read = tuple[CommentBlock, tuple[Declaration, ...]]
 def resolved(found: Sequence[Read], blocks: Iterable[CommentBlock] = ()) -> tuple[Declaration, ...]:
     """The declarations of a file in order, from those of each of its blocks.
 
-    `blocks` are all blocks of the file: one of them may switch off what stands behind the same key.
+    `blocks` are all blocks of the file: one of them may switch off what is behind the same key.
     """
     off = _switched_off(blocks)
     every: list[Declaration] = []
@@ -42,7 +42,7 @@ def resolved(found: Sequence[Read], blocks: Iterable[CommentBlock] = ()) -> tupl
 
 
 def _is_about_evaluation(block: CommentBlock) -> bool:
-    """Whether the key that the block belongs to makes it speak of evaluation."""
+    """Whether the key that the block belongs to makes it be about evaluation."""
     return is_evaluation(block.owner) and (block.placement == "trailing" or "batch" in str((block.owner or ("",))[-1]))
 
 
@@ -145,7 +145,7 @@ def _setup(batch: Declaration, names: frozenset[str]) -> tuple[tuple[str, int], 
 
 
 def _switched_off(blocks: Iterable[CommentBlock]) -> frozenset[KeyPath]:
-    """The keys above which a comment that says nothing else switches off what stands behind them."""
+    """The keys above which a comment that says nothing else switches off what is behind them."""
     return frozenset(block.owner for block in blocks if _OFF in block.text and block.owner and _own_lines(block) is None)
 
 
@@ -153,7 +153,7 @@ _marker = lazy_pattern(r"gbs:[ \t]*not-a-claim")
 
 
 def _own_lines(block: CommentBlock) -> list[tuple[int, int]] | None:
-    """The lines of the block's text that a marker switches off; None if it stands on a line of its own: all."""
+    """The lines of the block's text that a marker switches off; None if it is on a line of its own: all."""
     spans: list[tuple[int, int]] = []
     stop = 0
     while match := _marker().search(block.text, stop):  # one for each line: a line may be long, and full of them
@@ -167,7 +167,7 @@ def _own_lines(block: CommentBlock) -> list[tuple[int, int]] | None:
 
 
 def _off_spans(block: CommentBlock, off: frozenset[KeyPath]) -> list[Location] | None:
-    """The places of the file that markers in a block switch off, ascending; None where all of the block is."""
+    """The places of the file that markers in a block switch off, ascending; None if all of the block is."""
     if block.owner in off:
         return None
     lines = _own_lines(block) if _OFF in block.text else []

@@ -177,7 +177,7 @@ def _is_factor(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _counted(tokens: Sequence[WordToken], i: int) -> StatedSize | None:
-    """The size whose number stands in front of its name, after a sign or a linking word: `4 per device`, `2 accumulation steps`."""
+    """The size whose number is in front of its name, after a sign or a linking word: `4 per device`, `2 accumulation steps`."""
     value = _exact_at(tokens, i)
     named = name_at(tokens, i + 1) if value is not None else None
     if value is None or named is None or named.name not in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS):

@@ -36,11 +36,11 @@ class Statement(NamedTuple):
         return _tokens(self.text, self.start, self.stop)
 
     def before(self, offset: int) -> str:
-        """What stands in front of `offset`, in lower case."""
+        """What is in front of `offset`, in lower case."""
         return self.lower[: max(0, offset - self.start)]
 
     def after(self, offset: int) -> str:
-        """What stands behind `offset`, in lower case."""
+        """What is behind `offset`, in lower case."""
         return self.lower[max(0, offset - self.start) :]
 
 
@@ -131,7 +131,7 @@ def _sentence_end() -> re.Pattern[str]:
 
 
 class Passage(NamedTuple):
-    """One statement where it stands: in `block` of file `source`."""
+    """One statement where it is: in `block` of file `source`."""
 
     block: CommentBlock
     source: str
@@ -143,7 +143,7 @@ class Passage(NamedTuple):
         return self.statement.tokens
 
     def place(self, i: int) -> Location:
-        """Where token `i` stands in the file."""
+        """Where token `i` is in the file."""
         token = self.tokens[i]
         return self.block.locate(self.source, token.start, token.stop)
 
@@ -162,7 +162,7 @@ class Passage(NamedTuple):
 
 
 def passages(block: CommentBlock, source: str, is_candidate: Callable[[str], bool]) -> Iterator[Passage]:
-    """Yield the statements of `block` that may state something, which `is_candidate` tells of a text in lower case."""
+    """Yield the statements of `block` that may state something, which `is_candidate` decides for a text in lower case."""
     text = block.text
     for start, stop in paragraphs(text):
         if is_candidate(text[start:stop].lower()):

@@ -148,7 +148,7 @@ _REMARK: Final = 16
 
 
 def past_bracket(tokens: Sequence[WordToken], i: int) -> int:
-    """Where the bracketed remark ends that starts at token `i`; `i` where none does."""
+    """Where the bracketed remark ends that starts at token `i`; `i` if none does."""
     if text_at(tokens, i) == "(":
         for j in range(i + 1, min(i + _REMARK, len(tokens))):
             if tokens[j].text == ")":

@@ -68,7 +68,7 @@ def _lists_settings(tokens: Sequence[WordToken], product: Product) -> bool:
 
 
 def _is_tight(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether an equals sign stands at token `i` with no space around it."""
+    """Whether an equals sign is at token `i` with no space around it."""
     inside = 0 < i < len(tokens) - 1 and tokens[i].text == "="
     return inside and tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
 
@@ -110,7 +110,7 @@ def _called_in_front(product: Product, written: Sequence[Product]) -> Product:
 
 
 def _is_accumulation(passage: Passage, product: Product) -> bool:
-    """Whether numbers stand behind the accumulation and a formula of names: `GA = GBS / (world*lbs) = 8192 / (32*4) = 64`."""
+    """Whether numbers are behind the accumulation and a formula of names: `GA = GBS / (world*lbs) = 8192 / (32*4) = 64`."""
     tokens, first = passage.tokens, product.first
     if product.factors[0].name or text_at(tokens, first - 1) != "=":
         return False

@@ -78,7 +78,7 @@ def _may_be_global(block: CommentBlock, match: re.Match[str]) -> bool:
 
 
 def _is_factor(block: CommentBlock, *, anywhere: bool = False) -> bool:
-    """Whether the comment stands behind (or `anywhere` beside) a batch of training on a device, or the accumulation."""
+    """Whether the comment is behind (or `anywhere` beside) a batch of training on a device, or the accumulation."""
     return (anywhere or block.placement == "trailing") and is_batch(block.owner) and not is_global_batch(block.owner)
 
 

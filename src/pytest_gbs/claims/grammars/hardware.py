@@ -46,9 +46,9 @@ def _is_candidate(text: str) -> bool:
 def _read(passage: Passage) -> Iterator[Declaration]:
     stated = hardware(passage.tokens)
     # "a single GPU" by itself says little; "a single node" does with the GPUs it has.
-    several = any(not each.lone for each in stated)
+    several = any(not each.alone for each in stated)
     for each in stated:
-        if not each.lone or (several and each.name == Name.NUM_NODES):
+        if not each.alone or (several and each.name == Name.NUM_NODES):
             yield _declared(passage, each)
 
 

@@ -20,7 +20,7 @@ _LEAST_BATCH: Final = 8
 
 @cache
 def _tokens() -> re.Pattern[str]:
-    """The words that speak of sizes, each between signs that are neither letter nor digit."""
+    """The words for sizes, each between signs that are neither letter nor digit."""
     return re.compile(
         r"(?<![a-z\d])(?<!\d\.)(?:"
         r"(\d{1,5})n(\d{1,2})g"
@@ -82,7 +82,7 @@ def _batch_of(match: re.Match[str], source: str, start: int, key: KeyPath | None
     whole = Location(source, start + match.start(), start + match.end(), key)
     value = micro * gpus
     conditions = ((Name.MICRO_BATCH_SIZE, micro), (Name.WORLD_SIZE, gpus))
-    held = (Interval(value, value),)
+    interval = (Interval(value, value),)
     return Declaration(
-        Name.GLOBAL_BATCH_SIZE, value, held, whole, match.group(), "name", conditions=conditions, condition_places=places, weak=True
+        Name.GLOBAL_BATCH_SIZE, value, interval, whole, match.group(), "name", conditions=conditions, condition_places=places, weak=True
     )

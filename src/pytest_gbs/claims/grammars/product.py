@@ -12,7 +12,7 @@ from pytest_gbs.claims.grammars._tokens import names_batch
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
 
-# Arithmetic that gives a batch says so: by a sign that gives and by what it multiplies, or by the key it stands behind.
+# Arithmetic that gives a batch says so: by a sign that gives and by what it multiplies, or by the key it is behind.
 _GIVES: Final = ("=", "->", "→", "⇒", "＝", "batch", "gbs")
 _ARROWS: Final = ("->", "=>", "→", "⇒")
 _COUNTED: Final = ("gpu", "card", "device", "accelerator", "accum", "dp", "node")

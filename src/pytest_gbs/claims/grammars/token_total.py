@@ -68,7 +68,7 @@ def _per_step(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _of_batch(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether "batch size of" or "batch:" stands in front of the number at token `i`."""
+    """Whether "batch size of" or "batch:" is in front of the number at token `i`."""
     j = i - 1
     while text_at(tokens, j) in _OF:
         j -= 1
@@ -83,7 +83,7 @@ def _stands_alone(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _is_labelled(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether the number stands behind its name: `tokens per step: 4M`, `tokens/step = 16 * 2048 = 32768`."""
+    """Whether the number is behind its name: `tokens per step: 4M`, `tokens/step = 16 * 2048 = 32768`."""
     j = _linked(tokens, i - 1)
     if j < i - 1 and tokens[j].kind == NUMBER:
         while j >= 0 and (tokens[j].kind == NUMBER or tokens[j].text in ("x", "*")):

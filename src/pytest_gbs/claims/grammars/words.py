@@ -26,7 +26,7 @@ _CHIPS: Final = words(
     "a10 a10g a30 a40 a100 a800 a6000 b100 b200 b300 gb200 gb300 gh200 h20 h100 h200 h800 l4 l20 l40 l40s p100 t4 v100 mi100 mi210 mi250"
     " mi250x mi300 mi300x mi325x mi355x rtx rtx3090 rtx4090 rtx5090 3090 4090 5090"
 )
-SEPARATE: Final = NODES | DEVICES | words("bs acc")  # words that may stand right behind a digit: `8gpus`
+SEPARATE: Final = NODES | DEVICES | words("bs acc")  # words that may be right behind a digit: `8gpus`
 
 # A batch of something else than optimizer steps of training.
 OTHER_BATCH: Final = words(

@@ -174,7 +174,7 @@ def _one(key: str) -> Quantity:
 
 
 def _count(document: Document, node: Node | None, key: str) -> Quantity | None:
-    """The number at `key`, 1 where there is none; None for a node that is not there."""
+    """The number at `key`, 1 if there is none; None for a node that is not there."""
     if node is None:
         return None
     value = child(node, key)

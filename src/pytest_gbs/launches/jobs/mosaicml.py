@@ -45,7 +45,7 @@ def _machines(document: Document, world: Quantity) -> Machines:
 
 
 def _repositories(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield the folder of each repository that is cloned; it is this one where it has the files that the command names."""
+    """Yield the folder of each repository that is cloned; it is this one if it has the files that the command names."""
     for each in items(child(document.root, "integrations")):
         name = text(child(each, "path")) or (text(child(each, "git_repo")) or "").rpartition("/")[2]
         if name and "/" not in name:

@@ -63,7 +63,7 @@ class _File(NamedTuple):
         return path in self.document.keyed
 
     def at(self, *path: str) -> Location:
-        """The place of the value at `path`, or of the file's first character where there is none."""
+        """The place of the value at `path`, or of the file's first character if there is none."""
         return self.document.locate(path) or Location(self.document.source.path, 0, 0)
 
 

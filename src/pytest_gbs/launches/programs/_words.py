@@ -32,7 +32,7 @@ def names(text: str) -> frozenset[str]:
 def split(command: Command, start: int, switches: frozenset[str], module: tuple[str, ...] = ("-m", "--module")) -> Split:
     """The launcher's own words from `start` on, and the program: the first word that is neither an option nor the value of one.
 
-    `switches` are the options without value. Of an option in `module`, a `-m` stands in front of the program.
+    `switches` are the options without value. Of an option in `module`, a `-m` is in front of the program.
     """
     glued = {spelled(word.starts_with) for word in command.words[start:] if _is_glued(word)}
     place = _program(command.words, start, switches | glued)
@@ -127,7 +127,7 @@ def note(word: Word) -> Note:
 
 
 def fallback(name: str, value: int, key: str, launcher: str, opaque: Word | None) -> Quantity | Unknown:
-    """The launcher's own default for size `name`, unknown where an unknown word may say otherwise."""
+    """The launcher's own default for size `name`, unknown if an unknown word may say otherwise."""
     if opaque is not None:
         return Unknown(name, reason(opaque), opaque.at)
     return Quantity(name, value, Origin.DEFAULT, key=key, note=Note(f"default of {launcher}", Noted.BUILT_IN))

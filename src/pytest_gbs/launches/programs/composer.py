@@ -1,4 +1,4 @@
-"""composer: `-n` processes on this node, `--world_size` over all; every visible GPU where neither is given.
+"""composer: `-n` processes on this node, `--world_size` over all; every visible GPU if neither is given.
 
 CO is composer 006ea7a, composer/cli/launcher.py.
 """

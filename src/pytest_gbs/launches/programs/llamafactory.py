@@ -1,4 +1,4 @@
-"""llamafactory-cli train: torchrun by environment variables, one process per visible GPU where they say nothing.
+"""llamafactory-cli train: torchrun by environment variables, one process per visible GPU if they say nothing.
 
 LF is LLaMA-Factory src/llamafactory/launcher.py:44-75 (pinned in hf-family as 0.9.4). Version 1 starts in the same way, by `train` or `sft`
 (LLaMA-Factory 1905a0f3, src/llamafactory/v1/launcher.py:31, 62-68, 137-142).

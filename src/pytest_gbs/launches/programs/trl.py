@@ -98,7 +98,7 @@ def _shipped(word: Word, kind: str) -> Iterator[Quantity]:
 
 
 def _or_in_recipe(found: tuple[Quantity | Unknown, ...], recipe: bool) -> Iterator[Quantity | Unknown]:
-    """Yield the sizes; the options that accelerate would get may stand in a recipe that is not here."""
+    """Yield the sizes; the options that accelerate would get may be in a recipe that is not here."""
     for size in found:
         open_to_recipe = recipe and size.name == Name.WORLD_SIZE and isinstance(size, Unknown) and size.reason == Reason.AUTO
         yield Unknown(size.name, Reason.MISSING) if open_to_recipe else size

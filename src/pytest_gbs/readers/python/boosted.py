@@ -128,7 +128,7 @@ def _is_one(pipeline: Entry | None, plugin: str) -> bool:
 
 
 def _steps(scopes: Scopes, evaluator: Evaluator) -> Entry | None:
-    """After how many batches the optimizer takes a step: as a trainer of coati is told, or as the program's loop does; None if neither."""
+    """After how many batches the optimizer takes a step, by a trainer of coati or by the program's loop; None if neither."""
     trainers = [(call, scope) for call, scope in scopes.calls if scopes.qualified(call.func).startswith(_PACKAGE)]
     made = [(call, scope, scopes.qualified(call.func).rpartition(".")[2]) for call, scope in trainers]
     made = [each for each in made if each[2].endswith("Trainer")]

@@ -163,7 +163,7 @@ class Evaluation:
         return table
 
     def _spread(self, table: Table, more: Value) -> Table:
-        """`table` with the entries of `**more`; what they are where that is not known."""
+        """`table` with the entries of `**more`; what they are if that is not known."""
         if isinstance(more, Made) and more.name == CONFIGURATION and not self.may_set:
             more = more.arguments
         if isinstance(more, Table):
@@ -177,7 +177,7 @@ class Evaluation:
 
 
 def at_span(value: Value, span: tuple[int, int]) -> Value:
-    """`value`, which another file gives, as one of what stands at `span` of this one."""
+    """`value`, which another file gives, as one of what is at `span` of this one."""
     if isinstance(value, Items):
         return Items(tuple(at_span(each, span) for each in value.items), *span)
     return value._replace(start=span[0], stop=span[1]) if isinstance(value, (Known, Lost)) else Lost(*span)

@@ -70,7 +70,7 @@ def _is_printed(cell: CodeCell, at: int) -> bool:
 
 
 def _record(source: Source, micro: re.Match[str], first: int, last: int) -> TrainingRecord:
-    """The record whose micro batch is `micro`, with what stands between `first` and `last`."""
+    """The record whose micro batch is `micro`, with what is between `first` and `last`."""
     accumulation = _accumulation().search(source.text, micro.end(), last)
     devices = [int(each[1]) for each in _devices().finditer(source.text, first, micro.start())]
     steps = _whole(accumulation[1]) if accumulation is not None else None

@@ -43,7 +43,7 @@ class _Named(NamedTuple):
 
 
 class _Module(NamedTuple):
-    """What a module binds by itself, the parents that it names (None: it can't be told which), and what it may change of theirs."""
+    """What a module binds by itself, the parents that it names (None: unknown), and what it may change of theirs."""
 
     entries: _Entries
     named: _Named | None
@@ -134,7 +134,7 @@ def _is_value(name: str, scopes: Scopes) -> bool:
 
 
 def _named(program: Program, scopes: Scopes) -> _Named | None:
-    """The parents of a module, None if it can't be told which they are."""
+    """The parents of a module, None if unknown."""
     folder = program.source.path.rpartition("/")[0]
     bases = scopes.module.names.get(BASE, [])
     if bases:

@@ -151,7 +151,7 @@ class _Reading:
         return self._counted(whole, node, scope, line) if whole is not None and not whole.options else None
 
     def _has_no_default(self, option: str) -> bool:
-        """Whether argparse gives an option of that name no value by itself, as far as this file says: the parser may stand in another."""
+        """Whether argparse gives an option of that name no value by itself, as far as this file says: the parser may be in another."""
         found = [
             call
             for call, _ in self.scopes.called.get("add_argument", ())

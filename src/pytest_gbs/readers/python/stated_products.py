@@ -30,7 +30,7 @@ _EXECUTES: Final = "configurator.py"
 class _Product(NamedTuple):
     """The factors of a global batch: the micro batch, and the accumulation, None if it has no such factor.
 
-    `total` are the tokens, or the samples where there is no `length` of a row, that the processes share among themselves.
+    `total` are the tokens, or the samples if there is no `length` of a row, that the processes share among themselves.
     """
 
     batch: ast.expr
