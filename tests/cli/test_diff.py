@@ -376,12 +376,12 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("arguments", "line"),
         [
-            ((), "one revision to compare the working tree with, or two"),
-            (("HEAD", "HEAD", "HEAD"), "one revision to compare the working tree with, or two"),
+            ((), "one git revision to compare the working tree with, or two"),
+            (("HEAD", "HEAD", "HEAD"), "one git revision to compare the working tree with, or two"),
             (("nope",), "no commit 'nope' in this repository; git fetch may bring it"),
             (("HEAD", "nope"), "no commit 'nope' in this repository"),
             (("nope...HEAD",), "no commit 'nope' in this repository"),
-            (("HEAD", "--format", "sarif"), "gbs diff has no format 'sarif'; there are json, markdown, text"),
+            (("HEAD", "--format", "sarif"), "gbs diff has no format 'sarif'; its formats are json, markdown, text"),
             (("-",), "gbs diff does not read standard input"),
         ],
     )

@@ -63,7 +63,7 @@ def test_exit_code(arguments: str, code: int, repo: Path, gbs: Gbs) -> None:
     [
         pytest.param("recipes", "gbs: no command 'recipes'; did you mean: gbs check recipes", id="a path for a command"),
         pytest.param("chekc", "gbs: no command 'chekc'; did you mean: gbs check", id="a slip"),
-        pytest.param("--strict", "gbs: no option '--strict'; there are check", id="an option for a command"),
+        pytest.param("--strict", "gbs: no option '--strict'; gbs --help lists the commands", id="an option for a command"),
         pytest.param("check nowhere", "gbs: no such file or folder: nowhere", id="no such path"),
         pytest.param("check --format", "gbs check: argument --format: expected one argument", id="an argument is missing"),
         pytest.param("check --format pdf", "gbs: no format 'pdf'; the formats are azure, concise", id="no such format"),

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Final
 
 _CLOSE: Final = 0.65  # difflib's ratio from which on a word of the command line is offered
-_LONGEST: Final = 100
 
 
 def slips(word: str) -> int:
@@ -30,7 +29,7 @@ def suggestion(word: str, candidates: Iterable[str]) -> str:
     """`did you mean check? ` for a mistyped word of the command line, or "" if no candidate is close."""
     from difflib import get_close_matches
 
-    close = get_close_matches(word[:_LONGEST], candidates, 1, _CLOSE)
+    close = get_close_matches(word[:100], candidates, 1, _CLOSE)
     return f"did you mean {close[0]}? " if close else ""
 
 

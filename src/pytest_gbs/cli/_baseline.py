@@ -73,7 +73,7 @@ def _print_notes(lines: Iterable[str], arguments: argparse.Namespace) -> None:
         return
     pruned = arguments.prune_baseline
     for line in lines[:_SHOWN]:
-        complain(f"{'removed from the baseline' if pruned else 'in the baseline, but gone'}: {line}")
+        complain(f"{'removed from the baseline' if pruned else 'in the baseline, but no longer found'}: {line}")
     if len(lines) > _SHOWN:
         complain(f"and {len(lines) - _SHOWN} more")
     if not pruned:

@@ -26,7 +26,7 @@ _BASELINE: Final = (
 def add_fixing(parser: argparse.ArgumentParser, *, shown: bool) -> None:
     """Add the flags that fix what is found; where they are not `shown`, the help names one alone."""
     group = parser.add_argument_group("fixing findings")
-    words = "apply safe fixes: sizes and claims stay" + ("" if shown else " (gbs fix --help)")
+    words = "apply safe fixes" + ("" if shown else "; more flags: gbs fix --help")
     group.add_argument("--fix", action="store_true", help=words)
     for flag, words in _FIXING:
         group.add_argument(flag, action="store_true", help=words if shown else NOT_IN_HELP)

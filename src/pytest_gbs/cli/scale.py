@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--from-nodes", type=number, metavar="N", help="machines")
     group.add_argument("--from-gpus-per-node", type=number, metavar="N", help="training processes on each machine")
     group.add_argument("--from-world-size", type=number, metavar="N", help="training processes in total")
-    group = parser.add_argument_group("the micro batch (default: unchanged, or smaller if accumulation can't do it alone)")
+    group = parser.add_argument_group("the micro batch (default: unchanged, or smaller if needed)")
     group.add_argument("--max-micro-batch-size", type=number, metavar="N", help="the largest that fits into memory")
     group.add_argument("--micro-batch-size", type=number, metavar="N", help="use exactly this micro batch size")
     group = parser.add_argument_group("output")

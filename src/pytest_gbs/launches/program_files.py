@@ -19,8 +19,8 @@ from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import SCORING_COMMANDS, Program, only_scores
-from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.program_context import Read
+from pytest_gbs.model.quantity import Name
 
 # `main.py mode=test_large`, a Hydra program's mode.
 _SCORING_MODES: Final = frozenset(f"{key}={value}" for key in ("mode", "task", "action") for value in SCORING_COMMANDS)

@@ -19,7 +19,6 @@ class Role:
     RECIPE: Final = "recipe"
     LAUNCHER: Final = "launcher"
     COMPANION: Final = "companion"
-    FRAGMENT: Final = "fragment"
     NEITHER: Final = "neither"
     UNREADABLE: Final = "unreadable"
 
