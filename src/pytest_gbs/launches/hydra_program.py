@@ -43,7 +43,7 @@ _lambda = lazy_pattern(
 def resolve_hydra(found: FoundLaunch, tree: DocumentCache, recognise: Recognises) -> ResolvedLaunch | None:
     """What the Hydra program of a launch trains; None if it is not one, or nothing that any table knows."""
     program, where = program_source(found, tree.read), primary(found, tree)
-    if program is None or where is None:
+    if where is None:
         return None
     variables = _Variables(found)
     composed = _composed(found, tree, where, variables.known)
@@ -51,36 +51,57 @@ def resolve_hydra(found: FoundLaunch, tree: DocumentCache, recognise: Recognises
     if variables.add_defaults(texts):
         composed = _composed(found, tree, where, variables.known)
     framework = recognise(composed.document, NO_PROGRAM) if composed.sources else None
-    if framework is None or has_another_trainer(program.path, framework, tree.read) or never_trains(found, tree.read):
+    if framework is None or never_trains(found, tree.read):
+        return None
+    if program is not None and has_another_trainer(program.path, framework, tree.read):
         return None
     if any(problem.kind == ProblemKind.NOT_FOUND or _leaves_out_a_file(problem) for problem in composed.problems):
         framework = of_a_part(framework)
-    _, document, places, _, sources = _filled_in(composed, framework, program)
+    _, document, places, _, sources = _filled_in(composed, framework, program) if program is not None else composed
     return ResolvedLaunch(found, sources[0], document, framework, places=places, sources=sources, assumed=tuple(variables.assumed))
 
 
 def primary(found: FoundLaunch, tree: DocumentCache) -> tuple[str, str] | None:
     """Folder and name of the primary configuration of a Hydra program; None if it is not one, or they are not known."""
     source = program_source(found, tree.read)
-    match = _hydra_main().search(source.text) if source is not None and "hydra" in source.text else None
-    if source is None or match is None or _PACKAGED in match.group(1):
+    if source is None:
+        return _of_a_library(found, tree)
+    match = _hydra_main().search(source.text) if "hydra" in source.text else None
+    if match is None or _PACKAGED in match.group(1):
         return None
     given = dict(_named(match.group(1)))
     for name, value in _hydra_flags(found.start.program):
-        if value is None:
+        if value is None or value.text is None:
             return None
-        given[name] = value
+        given[name] = value.text
     if "config_name" not in given:
         return None
     name = given["config_name"].removesuffix(".yaml")
-    folder = _folder(given.get("config_path", "."), found, source, name, tree)
+    folder = _folder(given.get("config_path", "."), found, source.path.rpartition("/")[0], name, tree)
     return (folder, name) if folder is not None else None
 
 
-def _folder(path: str, found: FoundLaunch, program: Source, name: str, tree: DocumentCache) -> str | None:
+def _of_a_library(found: FoundLaunch, tree: DocumentCache) -> tuple[str, str] | None:
+    """Folder and name of the primary configuration where the program is not in the tree, but the command line names both.
+
+    A folder of the tree is one that is named from the root of the machine, or behind a variable: `--config-path=$PWD/conf`.
+    """
+    given = dict(_hydra_flags(found.start.program))
+    path, file = given.get("config_path"), given.get("config_name")
+    if path is None or file is None or file.text is None:
+        return None
+    name = file.text.removesuffix(".yaml")
+    where = path.text if path.text is not None else f"<>{path.parts[-1].text or ''}"
+    if not where.startswith(("/", "<>/")):
+        return None  # beside a module of the library
+    folder = _folder(where, found, "", name, tree)
+    return (folder, name) if folder is not None else None
+
+
+def _folder(path: str, found: FoundLaunch, beside: str, name: str, tree: DocumentCache) -> str | None:
     """The folder of the tree that `path` names, from the folder of the program, or where the author has the tree; None if outside."""
     if not path.startswith(("/", "<")):
-        return below(program.path.rpartition("/")[0], path)
+        return below(beside, path)
     steps = path.strip("/").split("/")
     # What a reader is to fill in (`<path of the repository>/conf`) is where the tree is.
     endings = (steps[index:] for index in (range(len(steps) - 1) if path.startswith("/") else (1,)))
@@ -94,9 +115,12 @@ def given_by_hydra(found: FoundLaunch, tree: DocumentCache, folder: str, name: s
     flags = dict(_hydra_flags(found.start.program))
     source = program_source(found, tree.read)
     beside = source.path.rpartition("/")[0] if source is not None else ""
-    where = below(beside, flags["config_path"] or "") if "config_path" in flags else folder
-    chosen = flags.get("config_name", name)
-    if where is None or chosen is None or None in flags.values():
+    if any(value is None or value.text is None for value in flags.values()):
+        return None
+    texts = {flag: value.text or "" for flag, value in flags.items() if value is not None}
+    where = below(beside, texts["config_path"]) if "config_path" in texts else folder
+    chosen = texts.get("config_name", name)
+    if where is None:
         return None
     composed = _composed(found, tree, (where, chosen.removesuffix(".yaml")), _Variables(found).known)
     return given_to_program(composed, found.launch.at.source)
@@ -195,13 +219,13 @@ def _hydra_words(found: FoundLaunch) -> Iterator[Word]:
             yield word
 
 
-def _hydra_flags(words: tuple[Word, ...]) -> Iterator[tuple[str, str | None]]:
-    """Yield what a command line says of the primary configuration; None for an unknown value."""
+def _hydra_flags(words: tuple[Word, ...]) -> Iterator[tuple[str, Word | None]]:
+    """Yield what a command line says of the primary configuration; None for a value that is missing."""
     for index, word in enumerate(words):
         name, equals, _ = word.starts_with.partition("=")
         if name in _FLAGS:
             value = word.after(len(name) + 1) if equals else words[index + 1] if index + 1 < len(words) else None
-            yield _FLAGS[name], value.text if value is not None else None
+            yield _FLAGS[name], value
 
 
 def _named(arguments: str) -> Iterator[tuple[str, str]]:
