@@ -67,6 +67,73 @@ PROGRAMS = {
     "conditions around a step": _loop(f"l = accelerator.prepare({LOADER})\n", "l")
     + "for b in l:\n    loss.backward()\n    if x:\n        pass\n" + "    elif x % 2:\n        optimizer.step()\n" * 1_500,
 }  # fmt: skip
+DDP = "import torch\nfrom torch.nn.parallel import DistributedDataParallel\nmodel = DistributedDataParallel(m)\noptimizer = 1\n"
+STEPS = "for i in range(accum_steps):\n    loss.backward()\n    optimizer.step()\n"
+PRODUCTS = "x0 = 2\n" + "".join(f"x{n} = x{n - 1} * x{n - 1}\n" for n in range(1, 61))
+LOADER_OF = "from torch.utils.data import DataLoader\ndef make(n):\n    return DataLoader(x, batch_size=n)\n"
+LIGHTNING = "import lightning as L\nfrom torch.utils.data import DataLoader\n"
+RUN = "accelerate launch --num_processes 8 train.py --config good.yaml\n"
+# Programs of several files, each with the script that starts it.
+TREES = {
+    "products that double": {"train.py": f"{DDP}{PRODUCTS}global_batch_size = x60 * batch_size * world_size\n{STEPS}"},
+    "products that are asserted": {
+        "train.py": f"{DDP}{PRODUCTS}accum_steps = total // (B * T * world_size)\nassert total % (x60 * world_size) == 0\n{STEPS}"
+    },
+    "products": {"train.py": _numbered(DDP, "total_batch_size = batch_size * world_size * accum_steps@\n", STEPS)},
+    "remainders": {"train.py": _numbered(f"{DDP}accum_steps = total // (B * T * world_size)\n", "assert t % x % y % z == 0\n", STEPS)},
+    "loops beside each other": {
+        "train.py": _numbered(f"{DDP}global_batch_size = batch_size * world_size * accum_steps\n", "for i in range(n@):\n  pass\n", STEPS)
+    },
+    "files that import files": {f"{name}.py": _numbered("", "import m@\n") for name in ("train", *(f"m{n:05}" for n in range(40)))},
+    "imports of 500 dots": {"train.py": "from a.b.c import A\n", "a/b/c.py": _numbered(IMPORT, f"from {'.' * 500}m@ import A@\n")},
+    "loaders of files in a circle": {
+        "train.py": _loop("from b import make\nl = accelerator.prepare(make(4))\n", "l"),
+        "b.py": f"from c import make\n{LOADER_OF.replace('make', 'again')}",
+        "c.py": "import b\ndef make(n):\n    return b.make(b.again(n)) if n else make(make(n))\n",
+    },
+    "loaders of files in a chain": {
+        "train.py": _loop("from b0 import make\nl = accelerator.prepare(make(4))\n", "l"),
+        **{f"b{n}.py": f"from b{n + 1} import make as m\ndef make(n):\n    if n: return m(n)\n    return m(n + n)\n" for n in range(60)},
+        "b60.py": LOADER_OF,
+    },
+    "options of another file": {
+        "train.py": _numbered(_loop("from b import make\nimport argparse\np = argparse.ArgumentParser()\n", "make(p.parse_args())"),
+                              "p.add_argument('--o@', default=4)\n"),
+        "b.py": LOADER_OF.replace("=n", "=n.o00001"),
+    },
+    "data modules of another file": {
+        "train.py": _numbered(f"{LIGHTNING}from d import D\n", "d@ = D(batch_size=4)\nt@ = L.Trainer(devices=2)\nt@.fit(m, d@)\n"),
+        "d.py": _numbered(LIGHTNING, "class D@(D):\n  x = 1\n", "class D(D00009):\n  def train_dataloader(self): return DataLoader(x)\n"),
+    },
+    "classes of files in a circle": {
+        "train.py": f"{IMPORT}from transformers import HfArgumentParser\nfrom b import A\np = HfArgumentParser((A, TrainingArguments))\n"
+        "a, t = p.parse_args_into_dataclasses()\n",
+        "b.py": "from train import A as B\nclass A(B):\n    per_device_train_batch_size: int = 4\n",
+    },
+    "parents that double": {
+        "train.py": "_base_ = ['b.py', 'b.py', 'c.py']\ntrain_dataloader = dict(batch_size=4)\ntrain_cfg = dict(max_iters=4)\n",
+        "b.py": "_base_ = ['c.py']\na0 = dict(k=1)\n" + "".join(f"a{n} = dict(x=a{n - 1}, y=a{n - 1})\n" for n in range(1, 61)),
+        "c.py": "_base_ = ['train.py', 'b.py']\n",
+    },
+    "a configuration that doubles": {
+        "train.py": f"{IMPORT}from omegaconf import OmegaConf\nc = OmegaConf.load('b.yaml')\nTrainingArguments(**c, max_steps=c.a60.x)\n",
+        "b.yaml": "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{x: *a{n - 1}, y: *a{n - 1}}}\n" for n in range(1, 61)),
+    },
+    "sub-commands": {
+        "train.py": _numbered(f"{IMPORT}import argparse\np = argparse.ArgumentParser()\n",
+                              "def f@(a):\n  TrainingArguments(per_device_train_batch_size=a.b)\np.set_defaults(func=f@)\n")
+    },
+    "installs of a notebook": {
+        "n.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": f"!pip install {'trl==0.1 ' * 60_000}\n", "outputs": []},
+                                         {"cell_type": "code", "source": IMPORT + CALL, "outputs": []}], "nbformat": 4})
+    },
+    "a million cells": {"n.ipynb": f'{{"cells": [{"{}," * 1_000_000}{{"cell_type": "code", "source": "x"}}], "nbformat": 4}}'},
+    "cells of nothing": {"n.ipynb": f'{{"cells": [{"[]," * 300_000}{{"cell_type": "code", "source": "x"}}], "nbformat": 4}}'},
+    "a notebook that writes itself": {
+        "n.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": text, "outputs": []} for text in
+                                         ("%%writefile n.ipynb\n{}", "%run n.ipynb\n!python n.ipynb\n", IMPORT + CALL)]})
+    },
+}  # fmt: skip
 TOO_LONG = {
     "names": "batch_size = 8\n" * 70_000,
     "a line": f"batch_size = '{'ä' * 1_000_000}'\n",
@@ -83,6 +150,14 @@ def test_a_program_made_to_be_expensive(text: str, notebook: bool, tmp_path: Pat
     found = run(tmp_path, "check", "-v", ".")
     assert found.is_calm(), found._replace(out=found.out[:2000])
     assert "verified     good.yaml" in found.out
+
+
+@pytest.mark.parametrize("files", TREES.values(), ids=TREES)
+def test_files_made_to_be_expensive_together(files: dict[str, str], tmp_path: Path) -> None:
+    write(tmp_path, {"good.yaml": GOOD, "run.sh": RUN * 10, **files})
+    found = run(tmp_path, "check", "-v", ".")
+    assert found.is_calm(), found._replace(out=found.out[:2000])
+    assert "good.yaml" in found.out
 
 
 def test_a_notebook_of_many_cells(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from pytest_gbs.composition import DocumentCache, Resolvers, compose
@@ -18,7 +19,7 @@ from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below, upwards
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below, endings, upwards
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM
 from pytest_gbs.readers.command_settings import OF_PROCESSES
@@ -51,7 +52,7 @@ def resolve_hydra(found: FoundLaunch, tree: DocumentCache, recognise: Recognises
     if variables.add_defaults(texts):
         composed = _composed(found, tree, where, variables.known)
     framework = recognise(composed.document, NO_PROGRAM) if composed.sources else None
-    if framework is None or never_trains(found, tree.read):
+    if framework is None or tree.once(("never trains", found.program), partial(never_trains, found.program, tree.listed)):
         return None
     if program is not None and has_another_trainer(program.path, framework, tree.read):
         return None
@@ -102,11 +103,10 @@ def _folder(path: str, found: FoundLaunch, beside: str, name: str, tree: Documen
     """The folder of the tree that `path` names, from the folder of the program, or where the author has the tree; None if outside."""
     if not path.startswith(("/", "<")):
         return below(beside, path)
-    steps = path.strip("/").split("/")
     # What a reader is to fill in (`<path of the repository>/conf`) is where the tree is.
-    endings = (steps[index:] for index in (range(len(steps) - 1) if path.startswith("/") else (1,)))
+    inner = endings(path.strip("/"), 2) if path.startswith("/") else (path.strip("/").partition("/")[2],)
     bases = (*upwards(found.launch.at.source.rpartition("/")[0]), "")
-    places = ("/".join((*filter(None, (base,)), *ending)) for ending in endings for base in bases)
+    places = ("/".join(filter(None, (base, ending))) for ending in inner for base in bases)
     return next((each for each in places if isinstance(tree.read(f"{each}/{name}.yaml"), Source)), None)
 
 

@@ -12,7 +12,7 @@ from pytest_gbs.launches.mentions import like
 from pytest_gbs.model.command import Command, Folder, Script, Word
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.limits import MOST_DOCKERFILES
-from pytest_gbs.model.location import Source, below, upwards
+from pytest_gbs.model.location import Source, below, endings, upwards
 
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
@@ -83,13 +83,12 @@ class PathFinder:
         if not path.endswith(".py"):
             return None
         away = path.startswith(("/", "~"))
-        steps = path.split("/")[1:] if away else path.removeprefix("./").split("/")
-        endings = ["/".join(steps[index:]) for index in range(len(steps) - 2)][: None if away else 1]
-        at_root = next((ending for ending in endings if ending in self.known), None) if away else None
-        if at_root is not None:
+        ends = list(endings(path.removeprefix("./"), 3))[: None if away else 1]
+        at_root = next((ending for ending in ends if ending in self.known), None) if away else None
+        if at_root is not None or path.rpartition("/")[2] not in self._by_name:
             return at_root
         folders = [f"{folder}/" for folder in upwards(script.rpartition("/")[0]) if folder]
-        return next((found for ending in endings for folder in (*folders, "") if (found := self.only_one(ending, folder))), None)
+        return next((found for ending in ends for folder in (*folders, "") if (found := self.only_one(ending, folder))), None)
 
     def only_one(self, ending: str, start: str = "") -> str | None:
         """The one file of the tree whose path ends with `/ending` and starts with `start`; None if there is none, or several."""

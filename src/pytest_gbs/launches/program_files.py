@@ -12,15 +12,16 @@ from typing import Final
 
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.own_trainers import has_own_trainer, takes_prompts
-from pytest_gbs.launches.python_file import PythonFile, imported_paths, parsed_into, read_arguments, read_imports
+from pytest_gbs.launches.python_file import PythonFile, imported_paths, parsed_into, paths_of, read_arguments, read_imports
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.limits import MOST_CANDIDATES
+from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_IMPORTS
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import SCORING_COMMANDS, Program, only_scores
 from pytest_gbs.model.program_context import Read
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import NamedTuple
 
 # `main.py mode=test_large`, a Hydra program's mode.
 _SCORING_MODES: Final = frozenset(f"{key}={value}" for key in ("mode", "task", "action") for value in SCORING_COMMANDS)
@@ -55,21 +56,14 @@ def scores_only(found: FoundLaunch) -> bool:
     return any(word.text.partition("_")[0] in _SCORING_MODES for word in behind if word.text is not None)
 
 
-def never_trains(found: FoundLaunch, read: Read) -> bool:
-    """Whether a program uses libraries, and no word of training is in its name or text, nor in those of what it imports of the tree."""
-    waiting, seen, used = [found.program] if found.program is not None else [], set[str](), False
-    while waiting and len(seen) < MOST_CANDIDATES:
-        path = waiting.pop(0)
-        source = _source(path, read) if path not in seen else None
-        if source is None:
-            continue
-        seen.add(path)
-        file = read_imports(source)
-        if file is None or _trains().search(path) is not None or _trains().search(source.text) is not None:
+def never_trains(program: str | None, read: Read) -> bool:
+    """Whether the program at a path uses libraries, and no word of training is in its name or text, nor in those of its own files."""
+    used = False
+    for each in _with_imports(program, read):
+        if each is None or each.file is None or _trains().search(each.source.path) or _trains().search(each.source.text):
             return False
-        used = used or not _PLAIN.issuperset(name.partition(".")[0] for name in file.imports)
-        waiting += (each for name in file.imports for each in _own_files(file, path, name, read))
-    return used and not waiting
+        used = used or not _PLAIN.issuperset(name.partition(".")[0] for name in each.file.imports)
+    return used
 
 
 def program_source(found: FoundLaunch, read: Read) -> Source | None:
@@ -103,23 +97,42 @@ def programs_of(found: FoundLaunch, read: Read) -> Iterator[tuple[Program, Pytho
         yield Program("", file.imports, alone=True, path=path), file
 
 
-def starts_engine(found: FoundLaunch, read: Read) -> bool:
-    """Whether the program starts DeepSpeed itself, in its file or one that it imports, and none of these takes a library's trainer."""
-    waiting, seen, starts = [found.program] if found.program is not None else [], set[str](), False
-    while waiting and len(seen) < MOST_CANDIDATES:
+def starts_engine(program: str | None, read: Read) -> bool:
+    """Whether the program at a path starts DeepSpeed itself, in one of its own files, and none of these takes a library's trainer."""
+    starts = False
+    for each in _with_imports(program, read):
+        if each is None or any(not paths and "Trainer" in name.rpartition(".")[2] for name, paths in each.own.items()):
+            return False
+        starts = starts or (each.file is not None and "deepspeed.initialize(" in each.source.text)
+    return starts
+
+
+class _Imported(NamedTuple):
+    """A file of a program, `file` None if Python's parser refuses it, and where of the tree all that it imports may be."""
+
+    source: Source
+    file: PythonFile | None
+    own: dict[str, list[str]]
+
+
+def _with_imports(program: str | None, read: Read) -> Iterator[_Imported | None]:
+    """Yield the file at `program` and those of the tree that it imports, these with theirs; at last None if there are too many."""
+    waiting, seen, left = [program] if program is not None else [], set[str](), MOST_IMPORTS
+    while waiting:
+        if left < 0 or len(seen) >= MOST_CANDIDATES:
+            yield None
+            return
         path = waiting.pop(0)
         source = _source(path, read) if path not in seen else None
-        file = read_imports(source) if source is not None else None
-        if source is None or file is None:
+        if source is None:
             continue
         seen.add(path)
-        starts = starts or "deepspeed.initialize(" in source.text
-        for name in file.imports:
-            own = _own_files(file, path, name, read)
-            if not own and "Trainer" in name.rpartition(".")[2]:
-                return False
-            waiting += own
-    return starts and not waiting
+        file = read_imports(source)
+        imports = file.imports if file is not None else frozenset[str]()
+        left -= len(imports)
+        own = {name: _own_files(path, name, read) for name in imports} if left >= 0 else {}
+        yield _Imported(source, file, own)
+        waiting += (each for paths in own.values() for each in paths)
 
 
 def has_another_trainer(path: str, framework: Framework, read: Read) -> bool:
@@ -129,7 +142,7 @@ def has_another_trainer(path: str, framework: Framework, read: Read) -> bool:
     if file is None or not how.uses or names_trainer(framework) or Program("", file.imports).is_of(how.programs, how.uses):
         return False
     trainers = (name for name in file.imports if name.rpartition(".")[2].endswith("Trainer"))
-    return any(not _own_files(file, path, name, read) for name in trainers)
+    return any(not _own_files(path, name, read) for name in trainers)
 
 
 def trains_itself(found: FoundLaunch, framework: Framework, read: Read) -> bool:
@@ -155,9 +168,9 @@ def names_trainer(framework: Framework) -> bool:
     return any("." in each for each in framework.recognition.uses)
 
 
-def _own_files(file: PythonFile, path: str, name: str, read: Read) -> list[str]:
+def _own_files(path: str, name: str, read: Read) -> list[str]:
     """The files of the tree that `name`, which the file at `path` imports, may be in."""
-    return [each for each in imported_paths(file._replace(imports=frozenset((name,))), path) if _source(each, read) is not None]
+    return [each for each in paths_of(name, path.rpartition("/")[0]) if _source(each, read) is not None]
 
 
 def _source(path: str, read: Read) -> Source | None:

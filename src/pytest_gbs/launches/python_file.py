@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_IMPORTED_PATHS, MOST_THIN_STATEMENTS
@@ -157,10 +158,14 @@ def read_arguments(source: Source, classes: tuple[str, ...], read: Read) -> Pyth
 def imported_paths(file: PythonFile, path: str) -> tuple[str, ...]:
     """The paths at which the modules that `file`, at `path`, imports may be in its tree: beside it, and below folders above it."""
     folder = path.rpartition("/")[0]
-    found: list[str] = []
-    for name in sorted(file.imports):
-        inner = name.lstrip(".").replace(".", "/")
-        for base in import_folders(name, folder):
-            for each in (inner, inner.rpartition("/")[0]):
-                found += [f"{base}/{each}.py".lstrip("/")] if each else []
-    return tuple(dict.fromkeys(found))[:MOST_IMPORTED_PATHS]
+    found = (each for name in sorted(file.imports) for each in paths_of(name, folder))
+    return tuple(islice(dict.fromkeys(found), MOST_IMPORTED_PATHS))
+
+
+def paths_of(name: str, folder: str) -> Iterator[str]:
+    """Yield the paths at which what a file in `folder` imports as `name` may be: a module, or something that a module has."""
+    inner = name.lstrip(".").replace(".", "/")
+    for base in import_folders(name, folder):
+        for each in (inner, inner.rpartition("/")[0]):
+            if each:
+                yield f"{base}/{each}.py".lstrip("/")

@@ -65,6 +65,7 @@ MOST_PYTHON_BRACES: Final = 20_000  # opening braces of a program; what one with
 MOST_EVALUATED: Final = 50_000  # expressions of a program that are looked at, keys and values of its recipes; later ones are not known
 MOST_BINDINGS: Final = 100  # assignments of a name, calls of a function, options of a name; with more, what they give is unknown
 DEEPEST_EXPRESSION: Final = 40  # names that lead to names, and expressions within each other; the value of a deeper one is unknown
+MOST_FACTORS: Final = 40  # factors of the batch that a program computes; the rest is not looked at
 MOST_IMPORTED_MODULES: Final = 20  # files of its repository that a program imports; what a later one does is unknown
 MOST_TRAINING_RECORDS: Final = 50  # batches that a notebook's saved outputs print; later ones are not compared with its source
 LONGEST_RECORD: Final = 1_500  # characters of an output around such a batch; what is further away says nothing of it
@@ -113,6 +114,7 @@ MOST_CANDIDATES: Final = 200  # recipes that a name with a variable in it may st
 MOST_DEEPY_FILES: Final = 50  # configuration files of one `deepy.py` command; a command with more is not checked
 MOST_THIN_STATEMENTS: Final = 25  # statements of a program that only starts another one; what a larger one imports is not looked into
 MOST_IMPORTED_PATHS: Final = 200  # paths at which such a program may have what it imports; the rest is not looked at
+MOST_IMPORTS: Final = 5_000  # names that a program and its own files import; what one with more of them starts is not known
 MOST_PROGRAM_FILES: Final = 200  # files of a program that may train on several GPUs by itself; with more, its GPUs are unknown
 
 # Git revisions

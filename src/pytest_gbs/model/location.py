@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from pytest_gbs.model.limits import DEEPEST_FOLDER
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 
@@ -103,6 +104,12 @@ def upwards(folder: str) -> Iterator[str]:
     while folder:
         yield folder
         folder = folder.rpartition("/")[0]
+
+
+def endings(path: str, least: int) -> Iterator[str]:
+    """Yield what the absolute `path` ends with, the longest first: `least` steps at least, and as many as a path of a tree may have."""
+    steps = path.removeprefix("/").split("/")[-DEEPEST_FOLDER:]
+    yield from ("/".join(steps[index:]) for index in range(len(steps) - least + 1))
 
 
 def below(folder: str, path: str) -> str | None:

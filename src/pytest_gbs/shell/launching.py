@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_gbs.model.command import Assignment, Command, Word, Wrapper, name_of, options, span_of_all, written_at
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, endings
 from pytest_gbs.shell import quotes, slurm
 from pytest_gbs.shell.control_flow import ControlFlow
 from pytest_gbs.shell.limits import DEEPEST_CALL, LONGEST_VALUE, MOST_COMMANDS, TOO_LONG, Exhausted
@@ -68,8 +68,8 @@ class Launching(ControlFlow):
         script = words[0].text or ""
         if not script.startswith("/") or not script.endswith(".sh") or len(words) == 1 or name_of(words[1]) not in PROGRAMS:
             return False
-        steps = script.split("/")[1:]
-        return self.others is None or not any(self.others.has("/".join(steps[index:])) for index in range(len(steps)))
+        self.budget.step(script.count("/"))
+        return self.others is None or not any(map(self.others.has, endings(script, 1)))
 
     def container(self, words: Words, variables: dict[str, Word]) -> ShellState:
         """The state in which a container starts: what the words that run it hand over, and the folder, which is mounted as a rule."""

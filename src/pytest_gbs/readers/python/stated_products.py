@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
-from pytest_gbs.model.limits import DEEPEST_EXPRESSION
+from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_FACTORS
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.functions import dotted
@@ -144,7 +145,7 @@ _PROCESSES, _BATCH, _ACCUMULATION, _LENGTH, _OTHER = range(5)
 def _named(factors: Iterator[ast.expr]) -> dict[int, list[ast.expr]]:
     """The factors of a product by what they are, as their names say."""
     found: dict[int, list[ast.expr]] = {}
-    for each in factors:
+    for each in islice(factors, MOST_FACTORS):
         found.setdefault(_role(_last_name(each)), []).append(each)
     return found
 
