@@ -49,10 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(arguments)
     except GbsError as error:
-        from pytest_gbs.cli._output import complain
+        from pytest_gbs.cli._output import complain_each
 
-        for line in str(error).splitlines() or [type(error).__name__]:
-            complain(line)
+        complain_each(str(error).splitlines() or [type(error).__name__])
         return 2
     except SystemExit as stop:  # argparse: --help and usage errors
         return stop.code if isinstance(stop.code, int) else 2

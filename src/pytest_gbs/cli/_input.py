@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
-from pytest_gbs.cli._output import complain, slashed
+from pytest_gbs.cli._output import complain_each, slashed
 from pytest_gbs.files.root import is_home, is_root
 from pytest_gbs.files.worktree import WorkTree, find_root, most_searched
 from pytest_gbs.model.digits import whole_number
@@ -45,8 +45,7 @@ class CheckRequest(NamedTuple):
     def check(self, *, keep_runs: bool = False, everything: bool = False) -> Report:
         """The report on the targets, or on the whole tree; where not all around them was searched, that is said."""
         report = self._check(() if everything else self.targets, keep_runs)
-        for line in report.notices:
-            complain(line)
+        complain_each(report.notices)
         return report
 
     def _check(self, targets: tuple[str, ...], keep_runs: bool) -> Report:

@@ -12,11 +12,14 @@ from pytest_gbs.model.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
 _FORMATS: Final = "text, azure, concise, csv, github, gitlab, json, jsonl, junit, markdown, rdjson, sarif"
 _LINKED: Final = ("ghostty", "Hyper", "iTerm.app", "rio", "vscode", "WezTerm")  # terminals that know links, as they name themselves
 _LINKED_TERMS: Final = ("alacritty", "foot", "xterm-ghostty", "xterm-kitty")
 _LINKING: Final = ("DOMTERM", "KONSOLE_VERSION", "WT_SESSION")  # what others of them set
+_SHOWN: Final = 20  # of one kind on standard error
+_LINE_LENGTH: Final = 2_000  # characters
 _VTE: Final = 5000  # since this version of it, every terminal built on VTE knows them
 
 
@@ -165,9 +168,19 @@ def _give_up(error: OSError) -> None:
         raise UsageError(f"can't write to standard output: {error.strerror or error}") from error
 
 
+def complain_each(lines: Iterable[str]) -> None:
+    """Write the first of different lines for people to standard error, and how many there are besides."""
+    different = list(dict.fromkeys(lines))
+    for line in different[:_SHOWN]:
+        complain(line)
+    if len(different) > _SHOWN:
+        complain(f"and {len(different) - _SHOWN} more")
+
+
 def complain(line: str, prefix: str = "gbs: ") -> None:
     """Write one line for people to standard error; if that is not possible, nothing is written."""
     try:
+        line = line if len(line) <= _LINE_LENGTH else f"{line[:_LINE_LENGTH]}..."
         print(neutralize(f"{prefix}{escape(line)}").encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
     except UnicodeEncodeError:
         return

@@ -11,7 +11,7 @@ from time import monotonic, sleep, strftime
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._input import STDIN, read_request
-from pytest_gbs.cli._output import clear_screen, complain
+from pytest_gbs.cli._output import clear_screen, complain, complain_each
 from pytest_gbs.files.stamps import Stamps, stamps
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.formats._summary import count
@@ -46,8 +46,7 @@ def watch(check: Callable[[argparse.Namespace], int], arguments: argparse.Namesp
             check(arguments)
             tree = _tree(arguments)
         except GbsError as error:
-            for line in str(error).splitlines():
-                complain(line)
+            complain_each(str(error).splitlines())
         _print_notes(arguments, f"watching {count(len(seen), 'file')} for changes; Ctrl-C stops")
         said = _await_change(tree, arguments, seen)
 

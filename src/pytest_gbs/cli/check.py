@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, add_outputs, fixes_stdin, outputs, wants_baseline, wants_fixing
 from pytest_gbs.cli._input import CheckRequest, add_input, read_request
-from pytest_gbs.cli._output import add_output, complain, emit, options
+from pytest_gbs.cli._output import add_output, complain, complain_each, emit, options
 from pytest_gbs.formats import Format, Options, find
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Severity
@@ -136,8 +136,7 @@ def _print_unmatched_globs(request: CheckRequest, arguments: argparse.Namespace)
         return
     from pytest_gbs.checking.accepted import unmatched_globs
 
-    for line in unmatched_globs(request.settings, request.tree):
-        complain(line)
+    complain_each(unmatched_globs(request.settings, request.tree))
 
 
 def _fixed(request: CheckRequest, arguments: argparse.Namespace) -> Report | int:

@@ -58,7 +58,9 @@ def parse(text: str, name: str) -> Counter[BaselineEntry]:
         raise UsageError(f"{name} contains merge conflict markers: keep the lines of both sides, or run --write-baseline")
     try:
         value: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise UsageError(f"{name} is not a baseline: nested too deeply") from error
+    except ValueError as error:
         raise UsageError(f"{name} is not a baseline: {error}") from error
     if not isinstance(value, dict) or value.get("version") != VERSION or not isinstance(value.get("findings"), list):
         raise UsageError(f"{name} is not a baseline of version {VERSION}; --write-baseline writes one")
