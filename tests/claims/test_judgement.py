@@ -116,3 +116,22 @@ def test_a_rounded_batch_is_repaired_by_what_is_asked_for(tmp_path: Path) -> Non
     (found,) = checked(tmp_path, LITGPT.format(claim=15, devices=4)).findings
     assert found.holds.endswith("change the comment to 12")
     assert "global_batch_size" not in found.holds
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict", "implies"),
+    [
+        # 2 x 4 on 8 GPUs is 64.
+        pytest.param("effective batch size 16 a pass on 8 GPUs, 64 once accumulated", "undetermined", "it also says 64", id="either"),
+        pytest.param("effective batch size 16 a pass on 8 GPUs, 1,064 once accumulated", "violated", "", id="part of a number"),
+        pytest.param("effective batch size 16 on 8 GPUs with 64k vocabulary", "violated", "", id="another unit"),
+        pytest.param("effective batch size 32 (4 accumulation, 8 GPUs)", "violated", "", id="neither"),
+    ],
+)
+def test_a_statement_that_also_says_what_the_settings_give_is_not_called_false(
+    tmp_path: Path, said: str, verdict: str, implies: str
+) -> None:
+    settings = "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\n"
+    found = checked(tmp_path, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
+    assert found.verdict == verdict
+    assert implies in str(found.undetermined)

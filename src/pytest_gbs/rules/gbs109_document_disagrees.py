@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_gbs.arithmetic.wording import beside, leaves, product
-from pytest_gbs.claims.judgement import number
+from pytest_gbs.claims.findings import claimed_number
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope
@@ -50,7 +50,7 @@ def _finding(run: Run, claim: Claim) -> Iterator[Finding]:
     if not isinstance(size, Quantity):
         return
     recipe = run.path.rpartition("/")[2]
-    message = f"document says {number(claim.declaration)}, but {recipe} gives {size.value:,}"
+    message = f"document says {claimed_number(claim.declaration)}, but {recipe} gives {size.value:,}"
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     holds = f"change the document to {size.value:,}, or the settings of {recipe}"

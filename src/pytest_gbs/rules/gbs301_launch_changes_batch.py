@@ -26,7 +26,8 @@ from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import amounts, beside, called, count, leaves, listing, product, short, symbolic_text
-from pytest_gbs.claims.judgement import number, with_hardware
+from pytest_gbs.claims.factors import with_hardware
+from pytest_gbs.claims.findings import claimed_number
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import DOCUMENTS
 from pytest_gbs.model.launch import Kind, Launch
@@ -125,7 +126,7 @@ def _other_hardware(run: Run, declaration: Declaration) -> tuple[str, str]:
 
 
 def _claimed(run: Run, declaration: Declaration) -> str:
-    at, said = declaration.at.source, number(declaration)
+    at, said = declaration.at.source, claimed_number(declaration)
     if run.launch is None or at != run.launch.at.source:
         return f"{at.rpartition('/')[2]} claims {said}"
     if declaration.printed:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import beside, count, leaves
-from pytest_gbs.claims.judgement import with_hardware
+from pytest_gbs.claims.factors import with_hardware
 from pytest_gbs.frameworks.conditions import serves_too
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.launch import Start
