@@ -78,6 +78,21 @@ def test_the_factors_are_the_batch(change: tuple[str, str], expected: list[str |
     assert numbers(PROGRAM.replace(*change), *SIZES) == expected
 
 
+@pytest.mark.parametrize(
+    ("tasks", "found"),
+    [
+        pytest.param("tasks = len(jobs)", False, id="a number of something else"),
+        pytest.param("tasks = misc.get_world_size()\n    tasks = 2", False, id="a name with two values"),
+        pytest.param("tasks = misc.get_world_size()", True, id="the processes"),
+    ],
+)
+def test_processes_under_a_name_that_does_not_say_so(tasks: str, found: bool) -> None:
+    """OpenGVLab/VideoMAEv2 29eab1e, run_class_finetuning.py:693."""
+    text = PROGRAM.replace("misc.get_world_size()", "tasks").replace("    eff_batch", f"    {tasks}\n    eff_batch")
+    assert (loop(text) is not None) == found
+    assert not found or numbers(text, *SIZES) == ["16", "4"]
+
+
 def test_without_an_accumulation_each_batch_is_a_step() -> None:
     lines = [line.replace("args.accum_iter * ", "") for line in PROGRAM.splitlines() if "--accum_iter" not in line]
     assert numbers("\n".join(lines), *SIZES) == ["16", "1"]

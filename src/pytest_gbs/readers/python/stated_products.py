@@ -194,16 +194,16 @@ def _accumulates(text: str) -> bool:
 
 
 def _factors(node: ast.expr, scope: Scope, depth: int) -> Iterator[ast.expr]:
-    """Yield the factors of a product, and those of one that has a name in `scope`."""
+    """Yield the factors of a product, and those of one that has a name in `scope`, as the number of processes may have, too."""
     bindings = scope.names.get(node.id, []) if isinstance(node, ast.Name) else []
     plain = len(bindings) == 1 and bindings[0].item < 0 and bindings[0].parameter is None and _role(_last_name(node)) == _OTHER
     named = bindings[0].value if plain else None
-    product = named if isinstance(named, ast.BinOp) else node
+    product = named if named is not None and (isinstance(named, ast.BinOp) or _role(_last_name(named)) == _PROCESSES) else node
     if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult) and depth < DEEPEST_EXPRESSION:
         yield from _factors(product.left, scope, depth + 1)
         yield from _factors(product.right, scope, depth + 1)
     else:
-        yield node
+        yield product
 
 
 def _last_name(node: ast.expr) -> str:
