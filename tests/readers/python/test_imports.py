@@ -27,7 +27,7 @@ def parse_args():
 CALL = "from transformers import TrainingArguments\n{}\nTrainingArguments('out', per_device_train_batch_size={})\n"
 
 
-def _reads(files: dict[str, str]) -> Callable[[str], Source | Unreadable]:
+def reads(files: dict[str, str]) -> Callable[[str], Source | Unreadable]:
     return lambda path: Source(path, files[path]) if path in files else Unreadable(path, "no such file")
 
 
@@ -40,7 +40,7 @@ def _size(document: Document) -> str | None:
 
 def _told(before: str, expression: str, files: dict[str, str]) -> str | None:
     text = CALL.format(before, expression)
-    documents = (each for each in read(Source("a/train.py", text), ProgramContext(_reads(files))) if isinstance(each, Document))
+    documents = (each for each in read(Source("a/train.py", text), ProgramContext(reads(files))) if isinstance(each, Document))
     (found,) = (each for each in documents if each.called == "transformers.TrainingArguments")
     return _size(found)
 
@@ -167,7 +167,7 @@ def _made(text: str, files: dict[str, str]) -> list[tuple[str, str | None, str |
     """Each call of `text` that is a recipe: the library's class, the micro batch and the accumulation."""
     documents = (
         each
-        for each in read(Source("a/train.py", text), ProgramContext(_reads(files)))
+        for each in read(Source("a/train.py", text), ProgramContext(reads(files)))
         if isinstance(each, Document) and "." in each.called
     )
     micro, steps = "per_device_train_batch_size", "gradient_accumulation_steps"
@@ -233,6 +233,6 @@ def test_a_class_has_the_names_of_what_it_is_made_from_nearest_first() -> None:
         "trl/sft.py": "import transformers\nclass SFTConfig(transformers.TrainingArguments):\n    pass\n",
     }
     text = "from trl import SFTConfig\nSFTConfig('out', per_device_train_batch_size=2)\n"
-    (found,) = read(Source("train.py", text), ProgramContext(_reads(files)))
+    (found,) = read(Source("train.py", text), ProgramContext(reads(files)))
     assert isinstance(found, Document)
     assert found.called == "trl.SFTConfig transformers.TrainingArguments"

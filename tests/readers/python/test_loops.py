@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.model.document import LOOP, Document, Scalar
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.program_context import ProgramContext
+from pytest_gbs.readers import read
 from pytest_gbs.readers.python.results import STEPS
 from pytest_gbs.readers.scalar import COMPUTED
 from tests.readers.python.test_calls import documents
+from tests.readers.python.test_imports import reads
 
 ACCELERATE = """\
 from accelerate import Accelerator
@@ -183,6 +187,11 @@ def test_a_step_with_a_scaler_or_without(scaled: str, plain: str, expected: str 
     assert numbers(program, "DataLoader.batch_size", STEPS) == ["16", expected]
 
 
+def test_a_loader_that_gets_a_name_in_the_loop_is_the_same() -> None:
+    """Facico/Chinese-Vicuna bd1658d, tools/application/chatglm_lora_finetune.py."""
+    assert numbers(ACCELERATE.replace("enumerate(train_loader)", "enumerate(bar := tqdm(train_loader))"), "DataLoader.batch_size") == ["2"]
+
+
 def test_a_loader_under_another_name_and_wrapped_is_the_same() -> None:
     text = ACCELERATE.replace("enumerate(train_loader)", "tqdm(enumerate(active))").replace(
         "        for step", "        active = train_loader if epoch else accelerator.skip_first_batches(train_loader, 3)\n        for step"
@@ -244,6 +253,54 @@ OWN = "torch.utils.data.BatchSampler(order, {}, drop_last=True)"
 def test_the_batches_of_a_sampler(sampler: str, before: str, expected: str | None) -> None:
     text = "import torch\n" + SAMPLED.format(sampler).replace("    train_loader =", f"    {before or 'pass'}\n    train_loader =", 1)
     assert numbers(text, "DataLoader.batch_size") == [expected]
+
+
+COLLECTING = """\
+class Sampler:
+    def __init__(self, order, size, skipped=0):
+        self.order, self.skipped = order, skipped
+        self.size = size
+    def __iter__(self):
+        batch = []
+        for each in self.order:
+            batch.append(each)
+            if len(batch) == self.size:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(("== self.size", "== self.size * 2"), None, id="as many as something else"),
+        pytest.param(("yield batch\n                batch", "yield batch[rank::ranks]\n                batch"), None, id="a part of it"),
+        pytest.param((".append(each)", ".extend(each)"), None, id="several at once"),
+        pytest.param(("batch.append(each)", "batch += each"), None, id="several at once by a sign"),
+        pytest.param(("self.size = size", "self.size = size // ranks"), None, id="a share of what it gets"),
+        pytest.param(("self.size = size", "self.size = size\n        self.size = 4"), None, id="a size that is set twice"),
+        pytest.param(("self.size = size", "if order:\n            self.size = size"), None, id="a size under a condition"),
+        pytest.param(("__iter__", "batches"), None, id="no batches"),
+        pytest.param(("order, size, skipped", "order, skipped, size"), None, id="a size that the call does not give"),
+        pytest.param(("", ""), "2", id="as it is"),
+        pytest.param(("==", ">="), "2", id="at least as many"),
+    ],
+)
+def test_the_batches_of_a_sampler_of_the_repository(change: tuple[str, str], expected: str | None) -> None:
+    """jingyaogong/minimind d65ef2c, trainer/trainer_utils.py (SkipBatchSampler)."""
+    text = COLLECTING.replace(*change) + SAMPLED.format("Sampler(order, batch_size)")
+    assert numbers(text, "DataLoader.batch_size") == [expected]
+
+
+def test_the_batches_of_a_sampler_of_another_file() -> None:
+    text = "from samplers import Sampler\n" + SAMPLED.format("Sampler(order, size=batch_size, skipped=1)")
+    found = read(Source("train.py", text), ProgramContext(reads({"samplers.py": "# batches\n" + COLLECTING})))
+    (document,) = (each for each in found if isinstance(each, Document) and each.called == LOOP)
+    node = document.get("DataLoader", "batch_size")
+    assert isinstance(node, Scalar)
+    assert node.text == "2"
 
 
 SHARDED = DISTRIBUTED.replace(

@@ -12,6 +12,7 @@ from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.functions import dotted
 from pytest_gbs.readers.python.modules import Defined
 from pytest_gbs.readers.python.results import NAMESPACE, STEPS, Entry, Known, Made, Table, Value
+from pytest_gbs.readers.python.samplers import made_by, sampled
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.stated_products import stated_product
 from pytest_gbs.readers.python.values import Evaluator
@@ -151,6 +152,8 @@ class Reading:
             return None
         if isinstance(node, ast.Name):
             return self._of_name(node.id, scope, seen, depth)
+        if isinstance(node, ast.NamedExpr):
+            return self.loader(node.value, scope, seen, depth + 1)
         if isinstance(node, ast.IfExp):
             return one_of([self.loader(each, scope, seen, depth + 1) for each in (node.body, node.orelse)])
         return self._of_call(node, scope, -1, seen, depth) if isinstance(node, ast.Call) else None
@@ -315,8 +318,7 @@ class Reading:
         if None in names:
             return self._unpacked(loader)
         if "batch_sampler" in names:
-            sampler = self._sampler(next(each.value for each in call.keywords if each.arg == "batch_sampler"), loader.scope)
-            return self.evaluator.value(*sampler) if sampler is not None else lost
+            return sampled(next(each.value for each in call.keywords if each.arg == "batch_sampler"), loader.scope, self.evaluator)
         given = next((each.value for each in call.keywords if each.arg == "batch_size"), call.args[1] if len(call.args) > 1 else None)
         if given is None:
             return Known(1, *self.evaluator.program.span(call.func))
@@ -330,8 +332,9 @@ class Reading:
         given = next((each.value for each in call.keywords if each.arg == _LOADERS), None)
         if given is None:
             return True
-        made = self._made(given, scope, "accelerate.", ".DataLoaderConfiguration")
-        if made is None or made[0].args:
+        made = made_by(given, scope, self.scopes)
+        name = self.scopes.qualified(made[0].func) if made is not None else ""
+        if made is None or made[0].args or not name.startswith("accelerate.") or not name.endswith(".DataLoaderConfiguration"):
             return False
         settings = self.evaluator.keywords(*made)
         own.entries[_LOADERS] = own.entries[_LOADERS][0], settings
@@ -346,24 +349,6 @@ class Reading:
         place = self.evaluator.program.span(loader.call.func)
         found = table.entries.get("batch_size", (place, Known(1, *place)))[1]
         return lost if isinstance(found, Known) and found.value is None else found
-
-    def _sampler(self, node: ast.expr, scope: Scope) -> tuple[ast.expr, Scope] | None:
-        """The batch size of torch's own `BatchSampler(sampler, 8, drop_last=True)`, which `node` is or names; else None."""
-        made = self._made(node, scope, "torch.", ".BatchSampler")
-        if made is None:
-            return None
-        call, where = made
-        given = next((each.value for each in call.keywords if each.arg == "batch_size"), call.args[1] if len(call.args) > 1 else None)
-        return None if given is None else (given, where)
-
-    def _made(self, node: ast.expr, scope: Scope, package: str, name: str) -> tuple[ast.Call, Scope] | None:
-        """The call of class `name` of `package` that `node` is or names, with where it is; else None."""
-        found = scope.find(node.id) if isinstance(node, ast.Name) else None
-        value = node if found is None else found[1][0].value if len(found[1]) == 1 and found[1][0].item < 0 else None
-        called = self.scopes.qualified(value.func) if isinstance(value, ast.Call) else ""
-        if not isinstance(value, ast.Call) or not called.startswith(package) or not called.endswith(name):
-            return None
-        return value, scope if found is None else found[0]
 
     def _of_each_gpu(self, given: ast.expr, scope: Scope) -> Value | None:
         """N in `N * max(1, args.n_gpu)`, the batch of a process for all GPUs that it splits it over, or None.

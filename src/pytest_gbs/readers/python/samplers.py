@@ -1,0 +1,68 @@
+"""Samplers of batches: torch's own, and classes of the repository that collect as many samples as they are made with."""
+
+from __future__ import annotations
+
+import ast
+
+from pytest_gbs.readers.python.functions import dotted
+from pytest_gbs.readers.python.results import Value
+from pytest_gbs.readers.python.scopes import Scope, Scopes
+from pytest_gbs.readers.python.values import Evaluator
+
+
+def sampled(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Value:
+    """The samples of each batch of the sampler that `node` is or names; lost if it is not known how it makes them."""
+    made = made_by(node, scope, evaluator.scopes)
+    if made is None:
+        return evaluator.lost(node)
+    call, where = made
+    name = evaluator.scopes.qualified(call.func)
+    if name.startswith("torch.") and name.endswith(".BatchSampler"):
+        given = next((each.value for each in call.keywords if each.arg == "batch_size"), call.args[1] if len(call.args) > 1 else None)
+        return evaluator.value(given, where) if given is not None else evaluator.lost(node)
+    definition = evaluator.definition(call.func, where) or (evaluator.class_elsewhere(call.func) or (None, None))[1]
+    found = _collects(definition) if definition is not None else None
+    if found is None:
+        return evaluator.lost(node)
+    makes, parameter = found
+    return evaluator.arguments(makes, call, where, skipped=1).get(parameter, evaluator.lost(node))
+
+
+def made_by(node: ast.expr, scope: Scope, scopes: Scopes) -> tuple[ast.Call, Scope] | None:
+    """The call of a class that `node` is or names, with where it is; None if that is not plain."""
+    found = scope.find(node.id) if isinstance(node, ast.Name) else None
+    value = node if found is None else found[1][0].value if len(found[1]) == 1 and found[1][0].item < 0 else None
+    named = scopes.qualified(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+    return (value, scope if found is None else found[0]) if isinstance(value, ast.Call) and named[:1].isupper() else None
+
+
+def _collects(definition: ast.ClassDef) -> tuple[ast.FunctionDef, ast.arg] | None:
+    """`__init__` of a class and its parameter that says how many samples `__iter__` collects before it yields them; None if none does."""
+    methods = {each.name: each for each in definition.body if isinstance(each, ast.FunctionDef)}
+    makes, gives = methods.get("__init__"), methods.get("__iter__")
+    full = {each for each in map(_full, ast.walk(gives)) if each is not None} if makes is not None and gives is not None else set()
+    if makes is None or gives is None or len(full) != 1:
+        return None
+    ((batch, size),) = full
+    sets = [each for each in ast.walk(definition) if isinstance(each, ast.Assign) and size in map(dotted, each.targets)]
+    kept = dotted(sets[0].value) if len(sets) == 1 and sets[0] in makes.body and _gives_all(gives, batch) else ""
+    parameter = next((each for each in makes.args.args if each.arg == kept), None)
+    return (makes, parameter) if parameter is not None else None
+
+
+def _full(test: ast.AST) -> tuple[str, str] | None:
+    """`batch` and `self.size` of `len(batch) == self.size`; None of anything else."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Eq, ast.GtE)) or len(test.ops) != 1:
+        return None
+    call, size = test.left, dotted(test.comparators[0])
+    counts = isinstance(call, ast.Call) and dotted(call.func) == "len" and len(call.args) == 1 and isinstance(call.args[0], ast.Name)
+    return (call.args[0].id, size) if counts and size.startswith("self.") else None  # type: ignore[attr-defined]
+
+
+def _gives_all(function: ast.FunctionDef, batch: str) -> bool:
+    """Whether `function` adds samples to `batch` one by one, and yields that and nothing else."""
+    nodes = [*ast.walk(function)]
+    yields = {dotted(each.value) if each.value is not None else "" for each in nodes if isinstance(each, (ast.Yield, ast.YieldFrom))}
+    methods = {each.attr for each in nodes if isinstance(each, ast.Attribute) and dotted(each.value) == batch}
+    grows = any(isinstance(each, ast.AugAssign) and dotted(each.target) == batch for each in nodes)
+    return yields == {batch} and methods == {"append"} and not grows
