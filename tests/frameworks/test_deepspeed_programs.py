@@ -116,6 +116,36 @@ def test_a_configuration_that_is_handed_to_an_engine_is_the_recipe(tmp_path: Pat
     assert sizes(tmp_path, text) == expected
 
 
+# dvlab-research/LISA 3cb2d43, train_ds.py: the engine goes back in a function that gets it.
+HANDED = ENGINE.partition("for batch in loader")[0] + "train(loader, wrapped=engine)\n"
+TRAIN = """\
+def train(rows, wrapped, epochs=1):
+    for batch in rows:
+        wrapped.backward(wrapped(batch))
+        wrapped.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("train", "beside", "found"),
+    [
+        pytest.param("", "", False, id="a function that is nowhere"),
+        pytest.param("from steps import train\n", "", False, id="a function of a library"),
+        pytest.param(TRAIN.replace("wrapped.backward", "print"), "", False, id="nothing goes back"),
+        pytest.param(TRAIN.replace("wrapped.backward", "rows.backward"), "", False, id="another goes back"),
+        pytest.param(TRAIN, "", True, id="in the same file"),
+        pytest.param("from steps import train\n", TRAIN, True, id="in another file"),
+        pytest.param("import steps\n", TRAIN, True, id="in a module"),
+    ],
+)
+def test_an_engine_that_a_function_trains(tmp_path: Path, train: str, beside: str, found: bool) -> None:
+    call = "steps.train(loader, engine)" if train == "import steps\n" else "train(loader, wrapped=engine)"
+    if beside:
+        (tmp_path / "steps.py").write_text(beside, encoding="utf-8")
+    text = train + HANDED.replace("train(loader, wrapped=engine)", call)
+    assert [each.path for each in files(tmp_path, text) if each.framework] == ["train.py"] * found
+
+
 OTHER = """\
 def configuration(stage, precision="bf16"):
     if stage > 2:

@@ -16,7 +16,8 @@ from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python import documents
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
 from pytest_gbs.readers.python.defaults import own_defaults, spellings
-from pytest_gbs.readers.python.documents import Started, as_text, document_of_comments, engines, read_calls, read_documents, read_launched
+from pytest_gbs.readers.python.documents import Started, as_text, document_of_comments, read_calls, read_documents, read_launched
+from pytest_gbs.readers.python.engines import engines
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program, cell_at, read_program
 from pytest_gbs.readers.python.results import Known

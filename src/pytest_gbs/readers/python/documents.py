@@ -22,13 +22,14 @@ from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
 from pytest_gbs.readers.python.boosted import boosted
 from pytest_gbs.readers.python.configurator import overridden
 from pytest_gbs.readers.python.coqui import trained_by_coqui
-from pytest_gbs.readers.python.functions import configurations, dotted, returned_elsewhere
+from pytest_gbs.readers.python.engines import initialized
+from pytest_gbs.readers.python.functions import configurations, dotted
 from pytest_gbs.readers.python.lightning import trained_by_lightning
 from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.parents import bound, inherited, takes_in
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, batch_name
+from pytest_gbs.readers.python.results import Items, Known, Lost, Made, Table, Value, batch_name, sets_batch
 from pytest_gbs.readers.python.scopes import Binding, Branch, Change, Scope, Scopes, read_scopes
 from pytest_gbs.readers.python.trainers import given_to_trainers, own_batches
 from pytest_gbs.readers.python.values import Evaluator
@@ -166,8 +167,6 @@ def document_of_comments(program: Program, node: ast.AST) -> Document:
 
 _SETTERS = ("set_training", "set_dataloader")  # of TrainingArguments (transformers training_args.py)
 _OF_DEVICE = "per_device_train_batch_size"
-_STEPS: Final = "gradient_accumulation_steps"
-_DIVIDES: Final = frozenset(("mpu", "mesh_param"))  # arguments of deepspeed.initialize that say how the processes share the model
 
 _TRAINER_SIZES: Final = frozenset((_OF_DEVICE, "gradient_accumulation_steps"))
 _arguments = lazy_pattern(r"arg(?:ument)?s|(?:train|sft|po|reward|rloo)\w*config", re.IGNORECASE)
@@ -180,10 +179,6 @@ def _string_or_comment() -> re.Pattern[str]:
     triple = "|".join(rf"{sign}(?:\\.|[^\\])*?{sign}" for sign in ('"""', "'''"))
     single = "|".join(rf"{sign}(?:\\.|[^{sign}\\\n])*{sign}" for sign in ('"', "'"))
     return re.compile(rf"(#[^\r\n]*)|{triple}|{single}", re.DOTALL)
-
-
-def _sets_batch(table: Table) -> bool:
-    return any(batch_name().search(name) for name in table.entries)
 
 
 def _keys_of(table: Table, depth: int) -> Iterator[str]:
@@ -213,7 +208,7 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
         evaluator.left -= len(fields)
         if fields and evaluator.left < 0:
             return
-        if not names or ((fields or name not in names) and _is_in_method(scope) and not _sets_batch(table)):
+        if not names or ((fields or name not in names) and _is_in_method(scope) and not sets_batch(table)):
             continue  # such as the arguments that a trainer makes itself if it gets none
         if not told:  # most classes have nothing to do with batches: what their calls say takes long to find out
             if not sets and not any(map(batch_name().search, fields)):
@@ -223,7 +218,7 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
         table = table._replace(entries={**fields, **table.entries, **dict.fromkeys(sets, (place, lost))})
         table = _with_attributes(table, call, scope, scopes, evaluator)
         table = _without_changed(table, held.get(call, ()), scopes, evaluator)
-        if _sets_batch(table) or call in trained:
+        if sets_batch(table) or call in trained:
             if call in own:
                 table.entries[_OF_DEVICE] = own[call]
             yield " ".join(names), call, table
@@ -331,61 +326,7 @@ def _loops(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     yield from ((LOOP, node, table) for node, table in trained_by_lightning(scopes, evaluator))
     yield from ((LOOP, node, table) for node, table in trained_by_coqui(scopes, evaluator))
     yield from ((LOOP, node, table) for node, table in boosted(scopes, evaluator))
-    yield from islice(_initialized(scopes, evaluator), MOST_DOCUMENTS)
-
-
-def engines(scopes: Scopes) -> Iterator[tuple[ast.Call, Scope]]:
-    """Yield each call that starts an engine of DeepSpeed."""
-    yield from (each for each in scopes.called.get("initialize", ()) if scopes.qualified(each[0].func) == "deepspeed.initialize")
-
-
-def _initialized(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
-    """Yield each configuration of an engine that the program trains, handed to `deepspeed.initialize` by name.
-
-    What makes it may set keys that are not seen.
-    """
-    methods = (call.func.value for call, _ in scopes.called.get("backward", ()) if isinstance(call.func, ast.Attribute))
-    trained = {each.id for each in methods if isinstance(each, ast.Name)}
-    for call, scope in engines(scopes):
-        given = next((each.value for each in call.keywords if each.arg in ("config", "config_params")), None)
-        if not isinstance(given, ast.Name) or trained.isdisjoint(scope.named.get(call, ())):
-            continue
-        table = _configuration(given, scope, evaluator)
-        if isinstance(table, Table) and _sets_batch(table):
-            if evaluator.world is None and _DIVIDES.isdisjoint(each.arg for each in call.keywords):
-                table = _of_each_process(table, given, scope, evaluator)
-            divides = [each for each in call.keywords if each.arg in _DIVIDES and not isinstance(evaluator.value(each.value, scope), Known)]
-            entries: dict[str, Entry] = {str(each.arg): (evaluator.program.span(each), evaluator.lost(each.value)) for each in divides}
-            yield LOOP, call, table._replace(entries=table.entries | entries)
-
-
-def _configuration(given: ast.Name, scope: Scope, evaluator: Evaluator) -> Value:
-    """The configuration called `given`, with the items that are set in one that something else makes."""
-    table, found = evaluator.value(given, scope), scope.find(given.id)
-    if not isinstance(table, Lost) or found is None or len(found[1]) != 1:
-        return table
-    made = found[1][0].value
-    written = returned_elsewhere(made, found[0], evaluator) if isinstance(made, ast.Call) and found[1][0].item < 0 else None
-    opened = written or Table({}, *evaluator.program.span(given), table)
-    return evaluator.with_items(opened, given.id, given, found[0], given.lineno)
-
-
-def _of_each_process(table: Table, given: ast.Name, scope: Scope, evaluator: Evaluator) -> Table:
-    """`table` with the accumulation instead of a batch that is computed from the processes, if each of them adds as much to it."""
-    whole, micro = (table.entries.get(key, (None, None))[1] for key in ("train_batch_size", "train_micro_batch_size_per_gpu"))
-    if not isinstance(whole, Lost) or not isinstance(micro, Known) or _STEPS in table.entries:
-        return table
-    batches = []
-    for evaluator.world in (1, 2):
-        found = _configuration(given, scope, evaluator)
-        batches.append(found.entries.get("train_batch_size", (None, None))[1] if isinstance(found, Table) else None)
-    evaluator.world = None
-    one, two = (each.value if isinstance(each, Known) and type(each.value) is int else 0 for each in batches)
-    if type(micro.value) is not int or micro.value < 1 or one < 1 or two != 2 * one or one % micro.value:
-        return table
-    place, at = table.entries["train_batch_size"][0], (whole.start, whole.stop)
-    steps = {"train_batch_size": (place, Known(None, *at)), _STEPS: (place, Known(one // micro.value, *at))}
-    return table._replace(entries=table.entries | steps)
+    yield from ((LOOP, node, table) for node, table in islice(initialized(scopes, evaluator), MOST_DOCUMENTS))
 
 
 def _module(program: Program, scopes: Scopes, evaluator: Evaluator, modules: Modules) -> list[_Found]:

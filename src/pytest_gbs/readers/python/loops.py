@@ -221,10 +221,7 @@ class Reading:
         evaluator, modules = self.evaluator, self.evaluator.modules
         if modules is None:
             return None
-        if isinstance(call.func, ast.Name):
-            defined = modules.function(call.func.id, evaluator.program, self.scopes)
-        else:
-            defined = modules.member(self.scopes.qualified(call.func), evaluator.program.source.path)
+        defined = modules.called(call, evaluator.program, self.scopes)
         if defined is None:
             return None
         given = evaluator.arguments(defined.function, call, scope)

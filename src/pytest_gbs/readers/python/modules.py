@@ -91,6 +91,12 @@ class Modules:
         found = self._module(module, program.source.path.rpartition("/")[0]) if isinstance(node, ast.ImportFrom) else None
         return self.function(inner, *found, depth + 1) if found is not None else None
 
+    def called(self, call: ast.Call, program: Program, scopes: Scopes) -> Defined | None:
+        """The function of the module of `program`, or of another file, that `call` calls; None if it can't be found."""
+        if isinstance(call.func, ast.Name):
+            return self.function(call.func.id, program, scopes)
+        return self.member(scopes.qualified(call.func), program.source.path)
+
     def member(self, name: str, path: str) -> Defined | None:
         """The function that a file at `path`, which imports its module, calls `helpers.loaders`; None if it can't be found."""
         module, _, inner = name.rpartition(".")

@@ -85,3 +85,8 @@ batch_name = lazy_pattern(r"batch|accum", re.IGNORECASE)
 NAMESPACE: Final = "argparse.Namespace"
 SAMPLES: Final = "samples per optimizer step"  # of all processes, which share them
 STEPS: Final = "batches per optimizer step"  # the key of what no key holds: how often a loop of a program's own steps its optimizer
+
+
+def sets_batch(table: Table) -> bool:
+    """Whether a key of `table` names a batch size or an accumulation."""
+    return any(batch_name().search(name) for name in table.entries)

@@ -1,0 +1,90 @@
+"""The engines of DeepSpeed that a program starts by itself, with the configuration that it hands over as a dictionary."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.readers.python.functions import returned_elsewhere
+from pytest_gbs.readers.python.results import Entry, Known, Lost, Table, Value, sets_batch
+from pytest_gbs.readers.python.scopes import Scope, Scopes
+from pytest_gbs.readers.python.values import Evaluator
+
+_STEPS: Final = "gradient_accumulation_steps"
+_DIVIDES: Final = frozenset(("mpu", "mesh_param"))  # arguments of deepspeed.initialize that say how the processes share the model
+
+
+def engines(scopes: Scopes) -> Iterator[tuple[ast.Call, Scope]]:
+    """Yield each call that starts an engine of DeepSpeed."""
+    yield from (each for each in scopes.called.get("initialize", ()) if scopes.qualified(each[0].func) == "deepspeed.initialize")
+
+
+def initialized(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Table]]:
+    """Yield each configuration of an engine that the program trains, handed to `deepspeed.initialize` by name.
+
+    What makes it may set keys that are not seen.
+    """
+    for call, scope in engines(scopes):
+        given = next((each.value for each in call.keywords if each.arg in ("config", "config_params")), None)
+        if not isinstance(given, ast.Name) or not _is_trained(frozenset(scope.named.get(call, ())), scopes, evaluator):
+            continue
+        table = _configuration(given, scope, evaluator)
+        if isinstance(table, Table) and sets_batch(table):
+            if evaluator.world is None and _DIVIDES.isdisjoint(each.arg for each in call.keywords):
+                table = _of_each_process(table, given, scope, evaluator)
+            divides = [each for each in call.keywords if each.arg in _DIVIDES and not isinstance(evaluator.value(each.value, scope), Known)]
+            entries: dict[str, Entry] = {str(each.arg): (evaluator.program.span(each), evaluator.lost(each.value)) for each in divides}
+            yield call, table._replace(entries=table.entries | entries)
+
+
+def _is_trained(names: frozenset[str], scopes: Scopes, evaluator: Evaluator) -> bool:
+    """Whether one of `names` goes back: under this name, or as the argument of a function, here or in another file."""
+    methods = (call.func.value for call, _ in scopes.called.get("backward", ()) if isinstance(call.func, ast.Attribute))
+    if any(isinstance(each, ast.Name) and each.id in names for each in methods):
+        return True
+    return any(_goes_back(call, names, scopes, evaluator) for call, _ in scopes.calls)
+
+
+def _goes_back(call: ast.Call, names: frozenset[str], scopes: Scopes, evaluator: Evaluator) -> bool:
+    """Whether `call` gives one of `names` to a function whose parameter goes back."""
+    given = [*call.args, *(each.value for each in call.keywords)]
+    if evaluator.modules is None or not any(isinstance(each, ast.Name) and each.id in names for each in given):
+        return False
+    defined = evaluator.modules.called(call, evaluator.program, scopes)
+    if defined is None or any(isinstance(each, ast.Starred) for each in call.args):
+        return False
+    places = zip((each.arg for each in defined.function.args.args), call.args, strict=False)
+    named = [*places, *((each.arg, each.value) for each in call.keywords)]
+    parameters = {name for name, value in named if isinstance(value, ast.Name) and value.id in names}
+    bases = (each.value for each in ast.walk(defined.function) if isinstance(each, ast.Attribute) and each.attr == "backward")
+    return any(isinstance(each, ast.Name) and each.id in parameters for each in bases)
+
+
+def _configuration(given: ast.Name, scope: Scope, evaluator: Evaluator) -> Value:
+    """The configuration called `given`, with the items that are set in one that something else makes."""
+    table, found = evaluator.value(given, scope), scope.find(given.id)
+    if not isinstance(table, Lost) or found is None or len(found[1]) != 1:
+        return table
+    made = found[1][0].value
+    written = returned_elsewhere(made, found[0], evaluator) if isinstance(made, ast.Call) and found[1][0].item < 0 else None
+    opened = written or Table({}, *evaluator.program.span(given), table)
+    return evaluator.with_items(opened, given.id, given, found[0], given.lineno)
+
+
+def _of_each_process(table: Table, given: ast.Name, scope: Scope, evaluator: Evaluator) -> Table:
+    """`table` with the accumulation instead of a batch that is computed from the processes, if each of them adds as much to it."""
+    whole, micro = (table.entries.get(key, (None, None))[1] for key in ("train_batch_size", "train_micro_batch_size_per_gpu"))
+    if not isinstance(whole, Lost) or not isinstance(micro, Known) or _STEPS in table.entries:
+        return table
+    batches = []
+    for evaluator.world in (1, 2):
+        found = _configuration(given, scope, evaluator)
+        batches.append(found.entries.get("train_batch_size", (None, None))[1] if isinstance(found, Table) else None)
+    evaluator.world = None
+    one, two = (each.value if isinstance(each, Known) and type(each.value) is int else 0 for each in batches)
+    if type(micro.value) is not int or micro.value < 1 or one < 1 or two != 2 * one or one % micro.value:
+        return table
+    place, at = table.entries["train_batch_size"][0], (whole.start, whole.stop)
+    steps = {"train_batch_size": (place, Known(None, *at)), _STEPS: (place, Known(one // micro.value, *at))}
+    return table._replace(entries=table.entries | steps)
