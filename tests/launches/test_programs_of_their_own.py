@@ -69,7 +69,21 @@ for rows in loader:
     model(rows).backward()
     opt.step()
 """
-FILES = {"chat.py": CHAT, "shared.py": SHARED, "written.py": WRITTEN, "light.py": LIGHTNING, **PACKAGE}
+# vasistalodagala/whisper-finetune 718ad18, train/fine-tune_on_hf_dataset.py: an option decides which arguments are made.
+CHOICE = """\
+import argparse
+from transformers import Trainer, TrainingArguments
+parser = argparse.ArgumentParser()
+parser.add_argument("--rows", type=int, default=48)
+parser.add_argument("--until", type=str, default="steps")
+args = parser.parse_args()
+if args.until == "epoch":
+    options = TrainingArguments("out", per_device_train_batch_size=args.rows, num_train_epochs=3)
+elif args.until == "steps":
+    options = TrainingArguments("out", per_device_train_batch_size=args.rows, gradient_accumulation_steps=2)
+Trainer(model, options).train()
+"""
+FILES = {"choice.py": CHOICE, "chat.py": CHAT, "shared.py": SHARED, "written.py": WRITTEN, "light.py": LIGHTNING, **PACKAGE}
 MICRO, STEPS = "--per_device_train_batch_size", "--gradient_accumulation_steps"
 
 
@@ -95,6 +109,8 @@ MICRO, STEPS = "--per_device_train_batch_size", "--gradient_accumulation_steps"
         (f"N=2\nM=$((N * 4))\ntorchrun --nproc_per_node 4 -m pack.train {MICRO} $M {STEPS} 4", 128),  # 8 x 4 x 4
         ("torchrun --nnodes=1 --nproc_per_node=N shared.py", 256),  # on any number of processes that divides it
         ("torchrun --nproc_per_node=8 shared.py --global-batch-size 64", 64),  # 8 x 8
+        ("torchrun --nproc_per_node=4 choice.py --rows 16", 128),  # 16 x 2 x 4
+        ("torchrun --nproc_per_node=4 choice.py --rows 16 --until epoch", 64),  # 16 x 1 x 4
         ("python light.py", 12),  # 12 x 1
         ("python light.py --micro_bsz 30 --devices 8", 240),  # 30 x 8
         ("python light.py --micro_bsz 5 --devices 4 --num_nodes 3", 60),  # 5 x 4 x 3
@@ -102,6 +118,11 @@ MICRO, STEPS = "--per_device_train_batch_size", "--gradient_accumulation_steps"
 )
 def test_the_batch_is_the_one_that_is_worked_out_by_hand(tmp_path: Path, command: str, batch: int | None) -> None:
     assert batches(checked(tmp_path, FILES | {"run.sh": f"{command}\n"})) == [batch]
+
+
+@pytest.mark.parametrize("flags", ["--rows 16 --until $UNTIL", "--rows 16 --until $UNTIL --rows 4"])
+def test_a_choice_that_is_not_known_leaves_several_batches(tmp_path: Path, flags: str) -> None:
+    assert batches(checked(tmp_path, {"choice.py": CHOICE, "run.sh": f"torchrun --nproc_per_node=4 choice.py {flags}\n"})) == []
 
 
 # A recipe in the Trainer's words beside a configuration of DeepSpeed with another micro batch: which programs compare the two?

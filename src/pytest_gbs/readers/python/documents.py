@@ -199,6 +199,8 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
         name = scopes.qualified(func)
         if not name.rpartition(".")[2][:1].isupper():
             continue
+        if evaluator.line is not None and evaluator.runs(scopes.done.get(call), scope) is False:
+            continue
         told = bool(bound_before) or call in trained or call in held or _may_set_batch(call, scope, scopes)
         table = evaluator.keywords(call, scope) if told else Table({}, *evaluator.program.span(call))
         elsewhere = call in trained or not _TRAINER_SIZES.isdisjoint(table.entries) or _arguments().search(name) is not None
