@@ -325,6 +325,15 @@ def test_processes_that_may_share_a_batch_are_not_read(change: tuple[str, str]) 
     assert loop(text.replace(*change)) is None
 
 
+@pytest.mark.parametrize(("wrapper", "expected"), [("fully_shard", ["16", "4"]), ("Accelerator", None)])
+def test_a_model_that_is_sharded_or_copied(wrapper: str, expected: list[str] | None) -> None:
+    """facebookresearch/coconut 27273cb, run.py:185."""
+    module = "accelerate" if wrapper == "Accelerator" else "torch.distributed.fsdp"
+    text = f"from {module} import {wrapper}\n" + DISTRIBUTED.replace("= DDP(model)", f"= DDP(model) if small else {wrapper}(model)")
+    assert (loop(text) is None) == (expected is None)
+    assert expected is None or numbers(text, "DataLoader.batch_size", STEPS) == expected
+
+
 def test_shards_take_batches_of_their_own() -> None:
     assert numbers(SHARDED, "DataLoader.batch_size", STEPS) == ["16", "4"]
     wrapped = DISTRIBUTED.replace("torch.nn.parallel import Distributed", "torch.distributed.fsdp import FullySharded")

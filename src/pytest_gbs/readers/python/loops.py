@@ -69,7 +69,7 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     found = [(call, scope, _TOGETHER.get(scopes.qualified(call.func), "")) for call, scope in scopes.calls]
     together = [each for each in found if each[2]]
     kinds = {name for _, _, name in together}
-    if len(kinds) != 1 or (len(together) > 1 and "Accelerator" in kinds) or "MEGATRON_LM" in evaluator.program.text:
+    if not kinds or (len(together) > 1 and "Accelerator" in kinds) or "MEGATRON_LM" in evaluator.program.text:
         return  # Megatron-LM under accelerate has batches of its own
     if "FullyShardedDataParallel" in kinds and any(word in evaluator.program.text for word in _SHARES):
         return
