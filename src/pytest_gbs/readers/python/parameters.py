@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
@@ -14,6 +15,13 @@ from pytest_gbs.readers.python.results import NAMESPACE, Lost, Made, Table, Valu
 from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
 RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
+# What starts a function in several processes, with the number of arguments that it gives it by itself: the rank.
+_SPAWNS: Final = {
+    "torch.multiprocessing.spawn": 1,
+    "torch_xla.distributed.xla_multiprocessing.spawn": 1,
+    "accelerate.notebook_launcher": 0,
+    "accelerate.launchers.notebook_launcher": 0,
+}
 _FACTORIES: Final = frozenset(("nemo_run.cli.factory", "nemo_run.factory"))
 
 
@@ -37,6 +45,7 @@ class Parameters(Expressions):
         if isinstance(around.node, ast.ClassDef):
             return self._of_instance(binding, function, around, node)
         calls = [each for each in self.scopes.called.get(function.name, ()) if isinstance(each[0].func, ast.Name)]
+        calls += self._spawned(function.name)
         if self._is_command(function):
             default = self._default(binding.value, around) if binding.value is not None else self.lost(node)
             by_place = isinstance(binding.value, ast.Call) and self.scopes.qualified(binding.value.func) == "typer.Argument"
@@ -53,6 +62,18 @@ class Parameters(Expressions):
         if runs or not calls or len(calls) > MOST_BINDINGS:
             return self.lost(node)
         return self._agreed_value([self._argument(call, where, binding, around) for call, where in calls], node)
+
+    def _spawned(self, name: str) -> Iterator[tuple[ast.Call, Scope]]:
+        """Yield what calls the function `name` in processes of its own: `spawn(name, args=(a, b))` is `name(rank, a, b)`."""
+        for call, scope in (each for method in ("spawn", "notebook_launcher") for each in self.scopes.called.get(method, ())):
+            ranks = _SPAWNS.get(self.scopes.qualified(call.func))
+            started = {each.arg: each.value for each in call.keywords} | dict(zip(("fn", "args"), call.args, strict=False))
+            function, given = started.get("fn", started.get("function")), started.get("args", ast.Tuple([], ast.Load()))
+            if ranks is not None and isinstance(function, ast.Name) and function.id == name:
+                # What stands for the rank is the function itself, whose value is not known either.
+                own: list[ast.expr] = [function] * ranks
+                own += given.elts if isinstance(given, ast.Tuple) else [ast.Starred(given, ast.Load())]
+                yield ast.copy_location(ast.Call(function, own, []), call), scope
 
     def _handles_options(self, parameter: ast.arg, function: Function) -> bool:
         """Whether a function that nothing here calls gets what argparse gives: `sub.set_defaults(func=train)`, and `args.func(args)`."""
