@@ -8,7 +8,7 @@ from pytest_gbs.model.document import LOOP, Document, Scalar
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.readers import read
-from pytest_gbs.readers.python.results import STEPS
+from pytest_gbs.readers.python.results import SAMPLES, STEPS
 from pytest_gbs.readers.scalar import COMPUTED
 from tests.readers.python.test_calls import documents
 from tests.readers.python.test_imports import reads
@@ -301,6 +301,62 @@ def test_the_batches_of_a_sampler_of_another_file() -> None:
     node = document.get("DataLoader", "batch_size")
     assert isinstance(node, Scalar)
     assert node.text == "2"
+
+
+# facebookresearch/barlowtwins 8e8d284, main.py: each process that is spawned takes its share of the batch of all.
+SPAWNED = """\
+import argparse
+import torch
+from torch.utils.data import DataLoader
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", default=2048, type=int)
+
+def main():
+    args = parser.parse_args()
+    args.world_size = torch.cuda.device_count()
+    torch.multiprocessing.spawn(worker, args=(args,), nprocs=args.world_size)
+
+def worker(rank, args):
+    model = torch.nn.parallel.DistributedDataParallel(net(), device_ids=[rank])
+    assert args.batch_size % args.world_size == 0
+    share = args.batch_size // args.world_size
+    loader = DataLoader(rows, batch_size=share, sampler=sampler)
+    for step, batch in enumerate(loader):
+        model(batch).backward()
+        if (step + 1) % 2 == 0:
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(("    assert args.batch_size % args.world_size == 0\n", ""), [], id="a share that may be uneven"),
+        pytest.param(("// args.world_size", "// args.gpus"), [], id="a share of something else"),
+        pytest.param(("args.batch_size // ", "args.batch_size * 2 // "), [], id="another number is even"),
+        pytest.param(("args=(args,)", "args=options"), [], id="arguments that are not known"),
+        pytest.param(("args=(args,)", "args=(rows, args)"), [], id="another argument"),
+        pytest.param(("torch.multiprocessing.spawn", "pool.spawn"), [], id="another function starts them"),
+        pytest.param(("(step + 1) % 2 == 0", "ready"), [], id="steps that are not known"),
+        pytest.param(("", ""), ["4096"], id="as it is"),  # 2048 x 2
+        pytest.param(("spawn(worker, args=(args,), nprocs", "spawn(worker, (args,), nprocs"), ["4096"], id="in order"),
+        pytest.param(("args.batch_size // args.world_size", "int(args.batch_size / args.world_size)"), ["4096"], id="a quotient"),
+    ],
+)
+def test_the_batch_that_the_processes_share(change: tuple[str, str], expected: list[str]) -> None:
+    document = loop(SPAWNED.replace(*change))
+    assert document is not None
+    node = document.get(SAMPLES)
+    assert [node.text for node in [node] if isinstance(node, Scalar)] == expected
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [("notebook_launcher(main, (2,), num_processes=8)", "2"), ("notebook_launcher(main)", "8"), ("notebook_launcher(main, options)", None)],
+)
+def test_a_function_that_a_notebook_launches(start: str, expected: str | None) -> None:
+    text = ACCELERATE.replace("import Accelerator", "import Accelerator, notebook_launcher").replace("main(batch_size=2)", start)
+    assert numbers(text, "DataLoader.batch_size") == [expected]
 
 
 SHARDED = DISTRIBUTED.replace(

@@ -11,10 +11,10 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.functions import dotted
 from pytest_gbs.readers.python.modules import Defined
-from pytest_gbs.readers.python.results import NAMESPACE, STEPS, Entry, Known, Made, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, SAMPLES, STEPS, Entry, Known, Made, Table, Value
 from pytest_gbs.readers.python.samplers import made_by, sampled
 from pytest_gbs.readers.python.scopes import Scope, Scopes
-from pytest_gbs.readers.python.stated_products import stated_product
+from pytest_gbs.readers.python.stated_products import shared_batch, stated_product
 from pytest_gbs.readers.python.values import Evaluator
 
 # What makes processes train together, by its name as imported, with the name of its table in the document.
@@ -105,7 +105,19 @@ def _followed(reading: Reading, call: ast.Call, scope: Scope, own: Table | None)
     steps = None if own is not None and all(reading.accumulates(each) for each in loops) else reading.steps(loops)
     if steps is not None:
         entries[STEPS] = steps
+        entries |= _shared(loader, batch, steps, evaluator)
     return entries
+
+
+def _shared(loader: Loader, batch: Value, steps: Entry, evaluator: Evaluator) -> dict[str, Entry]:
+    """The samples of all processes in a step, if a process takes a share of them that is not known by itself."""
+    given = next((each.value for each in loader.call.keywords if each.arg == "batch_size"), None)
+    if given is None or loader.batch is not None or isinstance(batch, Known) or not isinstance(steps[1], Known):
+        return {}
+    whole, number = shared_batch(given, loader.scope, evaluator), steps[1].value
+    if whole is None or type(whole.value) is not int or type(number) is not int:
+        return {}
+    return {SAMPLES: (evaluator.program.span(given), whole._replace(value=whole.value * number))}
 
 
 def _is_usual(reading: Reading, call: ast.Call, scope: Scope, own: Table) -> bool:

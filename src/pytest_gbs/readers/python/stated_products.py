@@ -66,6 +66,20 @@ def stated_product(scopes: Scopes, evaluator: Evaluator) -> dict[str, Entry] | N
     return _entries(product, evaluator)
 
 
+def shared_batch(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Known | None:
+    """The batch of all processes if `node` is the share of one, `int(total / world_size)`, and the program stops at an uneven one."""
+    found = scope.find(node.id) if isinstance(node, ast.Name) else None
+    value = found[1][0].value if found is not None and len(found[1]) == 1 and found[1][0].item < 0 else None
+    where, share = (found[0], value) if found is not None and value is not None else (scope, node)
+    if isinstance(share, ast.Call) and dotted(share.func) == "int" and len(share.args) == 1:
+        share = share.args[0]
+    if not isinstance(share, ast.BinOp) or not isinstance(share.op, (ast.FloorDiv, ast.Div)):
+        return None
+    whole = evaluator.value(share.left, where) if _role(_last_name(share.right)) == _PROCESSES else None
+    even = {(ast.unparse(each.left), _role(_last_name(each.right))) for each in _asserted(evaluator.program.tree)}
+    return whole if isinstance(whole, Known) and (ast.unparse(share.left), _PROCESSES) in even else None
+
+
 def _entries(product: _Product, evaluator: Evaluator) -> dict[str, Entry]:
     place = evaluator.program.span(product.batch)
     batch: Entry = place, evaluator.value(product.batch, product.scope)
@@ -184,9 +198,13 @@ def _goes_back(loop: ast.For) -> bool:
 
 def _is_asserted(tree: ast.Module, scope: Scope) -> bool:
     """Whether a program stops where its processes do not share the batch evenly: `assert total % (B * T * world_size) == 0`."""
+    return any(_PROCESSES in _named(_factors(each.right, scope, 0)) for each in _asserted(tree))
+
+
+def _asserted(tree: ast.Module) -> Iterator[ast.BinOp]:
+    """Yield each `a % b` of an assertion."""
     tests = (each.test for each in ast.walk(tree) if isinstance(each, ast.Assert))
-    modulos = (each for test in tests for each in ast.walk(test) if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod))
-    return any(_PROCESSES in _named(_factors(each.right, scope, 0)) for each in modulos)
+    yield from (each for test in tests for each in ast.walk(test) if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod))
 
 
 def _accumulates(text: str) -> bool:
