@@ -166,9 +166,7 @@ class Circle(Circle):
 def _made(text: str, files: dict[str, str]) -> list[tuple[str, str | None, str | None]]:
     """Each call of `text` that is a recipe: the library's class, the micro batch and the accumulation."""
     documents = (
-        each
-        for each in read(Source("a/train.py", text), ProgramContext(reads(files)))
-        if isinstance(each, Document) and "." in each.called
+        each for each in read(Source("a/train.py", text), ProgramContext(reads(files))) if isinstance(each, Document) and "." in each.called
     )
     micro, steps = "per_device_train_batch_size", "gradient_accumulation_steps"
     return [(each.called.split()[-1], _text(each, micro), _text(each, steps)) for each in documents]

@@ -9,7 +9,7 @@ import pytest
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.readers.python.results import SAMPLES, STEPS
 from pytest_gbs.readers.scalar import COMPUTED
-from tests.launches.building import checked, codes
+from tests.launches.building import batches, checked, codes
 from tests.readers.python.test_loops import loop, numbers
 
 # 16 x 4 x processes, as a program modelled on MAE has it: the backward pass is in a module that is not here.
@@ -91,6 +91,33 @@ def test_processes_under_a_name_that_does_not_say_so(tasks: str, found: bool) ->
     text = PROGRAM.replace("misc.get_world_size()", "tasks").replace("    eff_batch", f"    {tasks}\n    eff_batch")
     assert (loop(text) is not None) == found
     assert not found or numbers(text, *SIZES) == ["16", "4"]
+
+
+# Alpha-VLLM/LLaMA2-Accessory, accessory/main_finetune.py:143 and :280: so many processes have one model, and one batch, together.
+SHARED = PROGRAM.replace("misc.get_world_size", "fs_init.get_data_parallel_world_size").replace(
+    "import helpers as misc\n", "import fairscale.nn.model_parallel.initialize as fs_init\n"
+)
+PARALLEL = SHARED.replace("def main(args):\n", "def main(args):\n    fs_init.initialize_model_parallel(args.together)\n").replace(
+    "\ndef main", 'parser.add_argument("--together", type=int, default=1)\n\ndef main'
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "flags", "expected"),
+    [
+        pytest.param(SHARED, "", [], id="nothing says how many"),
+        pytest.param(PARALLEL, "--together $N", [None], id="a variable"),
+        pytest.param(PARALLEL.replace("fairscale.nn.model_parallel", "megatron.core"), "", [None], id="another library"),
+        pytest.param(PARALLEL.replace("args.together)", "args.together, 2)"), "", [None], id="a pipeline too"),
+        pytest.param(PARALLEL, "", [512], id="each process for itself"),  # 16 x 4 x 8
+        pytest.param(PARALLEL, "--together 2", [256], id="two together"),  # 16 x 4 x 8 / 2
+        pytest.param(PARALLEL, "--together 8", [64], id="all together"),  # 16 x 4
+    ],
+)
+def test_processes_that_share_a_batch(tmp_path: Path, program: str, flags: str, expected: list[int | None]) -> None:
+    found = checked(tmp_path, {"train.py": program, "run.sh": f"torchrun --nproc_per_node=8 train.py {flags}\n"})
+    assert batches(found) == expected
+    assert codes(found) == []
 
 
 def test_without_an_accumulation_each_batch_is_a_step() -> None:

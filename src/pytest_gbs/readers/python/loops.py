@@ -14,7 +14,7 @@ from pytest_gbs.readers.python.modules import Defined
 from pytest_gbs.readers.python.results import NAMESPACE, SAMPLES, STEPS, Entry, Known, Made, Table, Value
 from pytest_gbs.readers.python.samplers import made_by, sampled
 from pytest_gbs.readers.python.scopes import Scope, Scopes
-from pytest_gbs.readers.python.stated_products import shared_batch, stated_product
+from pytest_gbs.readers.python.stated_products import model_parallel, shared_batch, stated_product
 from pytest_gbs.readers.python.values import Evaluator
 
 # What makes processes train together, by its name as imported, with the name of its table in the document.
@@ -81,7 +81,9 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     if entries is None and (own is None or (reading.leaves_steps() and _is_usual(reading, call, scope, own))):
         entries = stated_product(scopes, evaluator)
         entries = {"DataLoader": entries["DataLoader"]} if entries is not None and own is not None else entries
-    if entries is not None:
+    shared = model_parallel(scopes, evaluator)
+    if entries is not None and not (own is not None and shared):
+        entries |= shared
         yield call, Table({kind: (evaluator.program.span(call.func), own or Table({}, *place)), **entries}, *place)
 
 

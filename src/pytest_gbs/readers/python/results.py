@@ -84,6 +84,7 @@ class Ancestor(NamedTuple):
 batch_name = lazy_pattern(r"batch|accum", re.IGNORECASE)
 NAMESPACE: Final = "argparse.Namespace"
 SAMPLES: Final = "samples per optimizer step"  # of all processes, which share them
+SHARING: Final = "processes that share a batch"
 STEPS: Final = "batches per optimizer step"  # the key of what no key holds: how often a loop of a program's own steps its optimizer
 
 

@@ -15,13 +15,15 @@ from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_FACTORS
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.functions import dotted
-from pytest_gbs.readers.python.results import SAMPLES, STEPS, Entry, Known, Table, Value
+from pytest_gbs.readers.python.results import SAMPLES, SHARING, STEPS, Entry, Known, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
 _global = lazy_pattern(r"(?:eff|effective|total|global|actual)_(?:train_)?batch(?:_?size)?")
 _tokens = lazy_pattern(r"tokens_per_(?:iter|iteration|step|batch|update)")
 _lengths = lazy_pattern(r"T|(?:block_size|(?:max_)?(?:seq|sequence|context)_(?:len|length|size)|seqlen|max_length)")
+_data_parallel = lazy_pattern(r"data_parallel_(?:world_)?size|\bdp_(?:world_)?size")
+_DIVIDES: Final = "initialize_model_parallel"  # of fairscale, Megatron-LM and apex
 _WORLD: Final = ("world_size", "num_processes")
 _ACCUMULATES: Final = ("accum", "update_freq")
 # nanoGPT's train.py, which another file says more of (configurator.py), has a table of its own.
@@ -60,6 +62,8 @@ def stated_product(scopes: Scopes, evaluator: Evaluator) -> dict[str, Entry] | N
     product = max(found, key=lambda each: each.total is not None)
     if product.accumulation is None and _accumulates(evaluator.program.text.lower()):
         return None
+    if _data_parallel().search(evaluator.program.text) and _DIVIDES not in scopes.called:
+        return None  # other processes share each batch, and it is not known how many
     loaded = product.length is None and product.words[0] in {ast.unparse(each) for each in _given(scopes)}
     if not loaded and product.words[1] not in _repeated(scopes):
         return None
@@ -78,6 +82,15 @@ def shared_batch(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Known | 
     whole = evaluator.value(share.left, where) if _role(_last_name(share.right)) == _PROCESSES else None
     even = {(ast.unparse(each.left), _role(_last_name(each.right))) for each in _asserted(evaluator.program.tree)}
     return whole if isinstance(whole, Known) and (ast.unparse(share.left), _PROCESSES) in even else None
+
+
+def model_parallel(scopes: Scopes, evaluator: Evaluator) -> dict[str, Entry]:
+    """How many processes share a batch, as the program says it to fairscale, or to others, whose arguments are not known."""
+    entries: dict[str, Entry] = {}
+    for call, scope in scopes.called.get(_DIVIDES, ()):
+        plain = len(call.args) == 1 and not call.keywords and scopes.qualified(call.func).startswith("fairscale.") and not entries
+        entries[SHARING] = evaluator.program.span(call.func), evaluator.value(call.args[0], scope) if plain else evaluator.lost(call)
+    return entries
 
 
 def _entries(product: _Product, evaluator: Evaluator) -> dict[str, Entry]:
