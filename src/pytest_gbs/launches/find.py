@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_gbs.files.decode import NOT_TEXT
 from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
 from pytest_gbs.files.words import MATTERING
+from pytest_gbs.launches.default_recipe import default_recipe
 from pytest_gbs.launches.jobs import read_job_file
 from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
 from pytest_gbs.launches.path_finder import PathFinder
@@ -348,6 +349,8 @@ class Scripts:
         program = start.program[0] if start.program else None
         in_document = _kind(script.path) == Kind.DOCUMENT
         path = self._finder.program(start.program, command, script, further_down=in_document) if program is not None else None
+        if path is not None and not (recipes or written or template or missing or start.recipes):
+            recipes = self._by_default(path, start)
         quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
         kind = Kind.TEMPLATE if template else _kind(at.source)
         launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start, meant=command.meant)
@@ -357,6 +360,12 @@ class Scripts:
         variables = ((each.name, each.value) for each in command.environment)
         environment = tuple(EnvironmentValue(name, word.text, word.default, word.value_at) for name, word in variables)
         return FoundLaunch(launch, start, script, tuple(recipes), path, template, missing, candidates, environment, tuple(written))
+
+    def _by_default(self, program: str, start: Start) -> list[tuple[str, Word]]:
+        """The recipe that a program reads if its command line names none, with the word that names the program."""
+        source = self._source(program)
+        found = default_recipe(source, start.program[1:], self._has) if source is not None else None
+        return [(found, start.program[0])] if found is not None else []
 
     def _greps(self, recipe: Word, candidates: tuple[str, ...], script: Script) -> Iterator[Grep]:
         """Yield the searches of a script for a batch key in its recipe, each with the recipes in which it goes wrong."""
