@@ -151,6 +151,8 @@ def test_recipes_are_recognised_by_their_keys(text: str, path: str, expected: st
     assert title(text, path) == expected
 
 
+IN_GROUPS = "[fault_tolerance]\nenable = true\ngroup_size = 2"
+
 # global, micro, accumulation, data-parallel, by hand from each framework's own lines.
 SIZES = {
     # 64 / (8 tensor) = 8 ranks; without a global batch one local batch per step
@@ -173,6 +175,22 @@ SIZES = {
         T,
         16,
         (8, 2, 1, 4),
+    ),
+    # docs/torchft.md of NousResearch/torchtitan at d9cc6b4: two groups of 4 GPUs, each started by itself
+    "titan, groups": (titan("local_batch_size = 1", IN_GROUPS), T, 4, (8, 1, 1, 4)),
+    "titan, groups with a batch": (titan("local_batch_size = 1\nglobal_batch_size = 16", IN_GROUPS), T, 4, (16, 1, 2, 4)),
+    "titan, groups switched off": (titan("local_batch_size = 1", IN_GROUPS.replace("true", "false")), T, 4, (4, 1, 1, 4)),
+    "titan, groups of unknown number": (
+        titan("local_batch_size = 1", "[fault_tolerance]\nenable = true"),
+        T,
+        4,
+        (None, 1, 1, 4),
+    ),
+    "titan, groups that step apart": (
+        titan("local_batch_size = 1", IN_GROUPS + '\nsemi_sync_method = "diloco"'),
+        T,
+        4,
+        (None, 1, 1, 4),
     ),
     "titan, shards given": (
         titan("local_batch_size = 1", "data_parallel_shard_degree = 4\ndata_parallel_replicate_degree = 2"),
