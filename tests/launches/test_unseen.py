@@ -269,3 +269,17 @@ def test_a_configuration_folder_in_the_place_of_the_repository(folder: str, expe
     flags = '--config-path="$CONFIG" --config-name=ppo.yaml actor_rollout_ref.actor.ppo_mini_batch_size=64'
     script = f'CONFIG="{folder}"\npython3 -m verl.main {flags}\n'
     assert batches(checked(tmp_path, {**files, "acme/scripts/run.sh": script})) == expected
+
+
+# Reduced from main_ppo.py and train_general_reasoner.sh of TIGER-AI-Lab/General-Reasoner at 007e44c, where verl is a submodule.
+@pytest.mark.parametrize(
+    ("imports", "words", "expected"),
+    [
+        pytest.param("import torch", f"{GIVEN} actor_rollout_ref.rollout.n=8", [], id="another program"),
+        pytest.param("from verl.trainer import RayPPOTrainer", GIVEN, [None], id="a part is given"),
+        pytest.param("from verl.trainer import RayPPOTrainer", f"{GIVEN} actor_rollout_ref.rollout.n=8", [512], id="64 prompts x 8"),
+    ],
+)
+def test_a_configuration_in_a_submodule(imports: str, words: str, expected: list[int | None], tmp_path: Path) -> None:
+    program = f"{imports}\n{PROGRAM.format(name='ppo').replace('"conf"', '"verl/trainer/config"')}"
+    assert batches(checked(tmp_path, {"mine.py": program, "run.sh": f"python -m mine {words}\n"})) == expected

@@ -84,8 +84,9 @@ class CommandLineAlone:
 
     def _alone(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What a launch runs whose command line is all there is, if its program is known to be a framework's."""
-        if found.missing or lacks_configuration(found, self._tree) or self._may_train_otherwise(found):
+        if found.missing or self._may_train_otherwise(found):
             return None
+        lacks = lacks_configuration(found, self._tree)
         path, programs = found.launch.at.source, tuple(programs_of(found, self._tree.listed))
         for style in _STYLES:
             words = list(_with_paths(settings(found.start.program[1:], style), found))
@@ -104,7 +105,10 @@ class CommandLineAlone:
                 framework = _as_program_has_it(framework, file) if file is not None else framework
                 if framework is None or _splits_otherwise(framework, given) or rules_out(found, self._tree, framework):
                     return None
-                if _is_configured_elsewhere(found.start.program, framework, composed.document) or is_packaged(found, self._tree):
+                # What the framework's own package composes is in the package, which may be a submodule of git that is not here.
+                if lacks and not any(each.is_of((), framework.recognition.uses) for each, _ in programs):
+                    return None
+                if lacks or _is_configured_elsewhere(found.start.program, framework, composed.document) or is_packaged(found, self._tree):
                     framework = of_a_part(framework)  # the rest is in a configuration elsewhere
                 if framework.loader != Loader.PYYAML or given is not words:
                     composed = with_settings(None, path, given, style, framework.loader)

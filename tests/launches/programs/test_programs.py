@@ -19,6 +19,7 @@ NOTHING = {
     "php": "composer install",
     "ray-cluster": "ray start --head --num-gpus 8",
     "ray-without-program": "ray job submit --address x",
+    "ray-with-variables-alone": "ray job submit --address x -- A=1",
 }
 
 
@@ -55,8 +56,10 @@ def test_the_program_of_python_is_behind_its_options() -> None:
     assert program(start_of("python -m cProfile -o out.prof -m pkg.train x.yaml")) == ["-m", "pkg.train", "x.yaml"]
 
 
-def test_a_cluster_of_ray_is_unknown() -> None:
-    start = start_of("ray job submit --address=http://x --runtime-env-json='{}' -- python3 -m pkg.train a=1")
+# With variables: scripts/train/deepmath-zero-7b.sh of zwhe99/DeepMath at 0d97187.
+@pytest.mark.parametrize("variables", ["", "PYTHONUNBUFFERED=1 ", "A=1 B='2 3' "])
+def test_a_cluster_of_ray_is_unknown(variables: str) -> None:
+    start = start_of(f"ray job submit --address=http://x --runtime-env-json='{{}}' -- {variables}python3 -m pkg.train a=1")
     assert (start.name, world(start), program(start)) == ("ray job submit", "missing", ["-m", "pkg.train", "a=1"])
 
 
