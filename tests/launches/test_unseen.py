@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs import Given
+from pytest_gbs.api import check
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.settings import Settings
+
 from .building import batches, checked, codes, recipe
 
 NEMO_RL = """\
@@ -281,5 +286,19 @@ def test_a_configuration_folder_in_the_place_of_the_repository(folder: str, expe
     ],
 )
 def test_a_configuration_in_a_submodule(imports: str, words: str, expected: list[int | None], tmp_path: Path) -> None:
-    program = f"{imports}\n{PROGRAM.format(name='ppo').replace('"conf"', '"verl/trainer/config"')}"
-    assert batches(checked(tmp_path, {"mine.py": program, "run.sh": f"python -m mine {words}\n"})) == expected
+    program = PROGRAM.format(name="ppo").replace('"conf"', '"verl/trainer/config"')
+    report = checked(tmp_path, {"mine.py": f"{imports}\n{program}", "run.sh": f"python -m mine {words}\n"})
+    assert batches(report) == expected
+
+
+# Reduced from recipe/dapo of Gen-Verse/Open-AgentRL at 1fe5dbd.
+@pytest.mark.parametrize(("words", "expected"), [(GIVEN, [256]), ("trainer.total_epochs=1", [1024])])
+def test_a_configuration_without_a_key_of_any_table(words: str, expected: list[int], tmp_path: Path) -> None:
+    files = {
+        "verl/trainer/config/ppo_trainer.yaml": PARENT,
+        "dapo/config/dapo.yaml": "hydra: {searchpath: [file://verl/trainer/config]}\ndefaults: [ppo_trainer]\nfilter: {metric: acc}\n",
+        "dapo/main.py": PROGRAM.format(name="dapo").replace('"conf"', '"config"'),
+        "run.sh": f"python3 -m dapo.main {words}\n",
+    }
+    assert batches(checked(tmp_path, files)) == expected
+    assert batches(check(WorkTree(tmp_path), ["run.sh"], Settings(), Given(), keep_runs=True)) == expected

@@ -77,7 +77,8 @@ class FileJudge:
 
     def file(self, path: str, named: bool) -> Iterator[FileResult]:
         """Yield what is found out about each document of the file at `path`."""
-        source, documents = self._repository.documents(path, named)
+        # What launches make a recipe need not have a key of any table: all may be in its parents, and on the command line.
+        source, documents = self._repository.documents(path, named or bool(self._launched(path)))
         if not documents and (named or not path.endswith(PROGRAMS)):
             yield FileResult(path, Role.NEITHER, named, RecipeJudgement({}, ()), source)
         if source is not None and path.endswith(PROGRAMS):
@@ -145,10 +146,13 @@ class FileJudge:
                 pending.suppressible, pending.part = comments, comments.part
                 yield pending
 
+    def _launched(self, path: str) -> tuple[ResolvedLaunch, ...]:
+        return self.launches.of_recipe.get(path, ()) if self.launches is not None else ()
+
     def _document(self, document: Document, named: bool) -> FileResult:
         path = document.source.path
         whole, places, framework, limit = self._whole(document)
-        launched = self.launches.of_recipe.get(path, ()) if self.launches is not None else ()
+        launched = self._launched(path)
         if framework is None and launched and document.number == 1:
             framework = launched[0].framework
             pending = self._composed(document, launched, named)
