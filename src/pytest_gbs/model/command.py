@@ -358,7 +358,14 @@ def name_of(word: Word) -> str:
     if word.text is not None:
         return word.text.rpartition("/")[2]
     last = word.parts[-1].text if word.parts else None
-    return last.rpartition("/")[2] if last and "/" in last else ""
+    if last and ("/" in last or (len(word.parts) == 2 and _is_folder(word.parts[0].name))):
+        return last.rpartition("/")[2]
+    return ""
+
+
+def _is_folder(variable: str) -> bool:
+    """Whether a variable is called like one for a folder: `${CONDA_BIN_PATH}python` is Python."""
+    return variable.upper().endswith(("PATH", "DIR", "BIN", "PREFIX"))
 
 
 def spelled(name: str) -> str:

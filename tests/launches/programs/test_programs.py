@@ -99,6 +99,22 @@ COMMANDS = {
 }
 
 
+# scripts/train/example_multinode_rl_qwen2.5_32b_base_fsdp.sh of LLM360/Reasoning360 at 13158341.
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("$WHICH", []),
+        ("${WHICH}python", []),
+        ("${CONDA_BIN_PATH}x", []),
+        ("${CONDA_BIN_PATH}python", ["python"]),
+        ("${BIN_DIR}torchrun", ["torchrun"]),
+        ("$BIN_DIR/python3", ["python"]),
+    ],
+)
+def test_a_variable_for_the_folder_of_a_program(name: str, expected: list[str]) -> None:
+    assert [start.name for _, start in starts(f'"{name}" train.py --lr 1\n')] == expected
+
+
 @pytest.mark.parametrize("text", COMMANDS.values(), ids=COMMANDS)
 def test_a_script_with_a_launch_holds_one_of_the_words(text: str) -> None:
     assert any(word in text for word in command_words())
