@@ -83,7 +83,33 @@ elif args.until == "steps":
     options = TrainingArguments("out", per_device_train_batch_size=args.rows, gradient_accumulation_steps=2)
 Trainer(model, options).train()
 """
-FILES = {"choice.py": CHOICE, "chat.py": CHAT, "shared.py": SHARED, "written.py": WRITTEN, "light.py": LIGHTNING, **PACKAGE}
+# facebookresearch/vicreg 4e12602, main_vicreg.py:70: a function of another file sets how many processes there are.
+DISTRIBUTED = """\
+import argparse
+import torch
+from torch.utils.data import DataLoader
+from helpers import init_distributed_mode
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", type=int, default=2048)
+parser.add_argument("--world-size", type=int, default=1)
+args = parser.parse_args()
+init_distributed_mode(args)
+assert args.batch_size % args.world_size == 0
+model = torch.nn.parallel.DistributedDataParallel(model)
+for rows in DataLoader(rows, batch_size=args.batch_size // args.world_size):
+    model(rows).backward()
+    optimizer.step()
+"""
+FILES = {
+    "all.py": DISTRIBUTED,
+    "uneven.py": DISTRIBUTED.replace("assert ", "even = "),
+    "choice.py": CHOICE,
+    "chat.py": CHAT,
+    "shared.py": SHARED,
+    "written.py": WRITTEN,
+    "light.py": LIGHTNING,
+    **PACKAGE,
+}
 MICRO, STEPS = "--per_device_train_batch_size", "--gradient_accumulation_steps"
 
 
@@ -111,6 +137,9 @@ MICRO, STEPS = "--per_device_train_batch_size", "--gradient_accumulation_steps"
         ("torchrun --nproc_per_node=8 shared.py --global-batch-size 64", 64),  # 8 x 8
         ("torchrun --nproc_per_node=4 choice.py --rows 16", 128),  # 16 x 2 x 4
         ("torchrun --nproc_per_node=4 choice.py --rows 16 --until epoch", 64),  # 16 x 1 x 4
+        ("torchrun --nproc_per_node=8 all.py --batch-size 512", 512),  # of all processes
+        ("torchrun --nproc_per_node=$N all.py", 2048),
+        ("torchrun --nproc_per_node=8 uneven.py --batch-size 512", None),  # the world is set elsewhere
         ("python light.py", 12),  # 12 x 1
         ("python light.py --micro_bsz 30 --devices 8", 240),  # 30 x 8
         ("python light.py --micro_bsz 5 --devices 4 --num_nodes 3", 60),  # 5 x 4 x 3

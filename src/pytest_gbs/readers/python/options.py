@@ -14,6 +14,8 @@ from pytest_gbs.readers.python.evaluation import Evaluation
 from pytest_gbs.readers.python.results import NAMESPACE, Constant, Known, Lost, Made, Value
 from pytest_gbs.readers.python.scopes import Change, Scope
 
+# Options that a launcher decides, whatever their default is: `init_distributed_mode(args)` of another file sets them.
+_OF_LAUNCHERS: Final = ("world_size", "local_rank")
 _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field", "typer.Option", "typer.Argument"))
 
 
@@ -68,7 +70,9 @@ class Options(Evaluation):
         options = self._options().get(name, [])
         if not options or len(options) > MOST_BINDINGS or self._is_set(name):
             return self.lost(node)
-        return self._agreed_value([self._of_option(each, node) for each in options], node)
+        found = self._agreed_value([self._of_option(each, node) for each in options], node)
+        is_given = isinstance(found, Known) and found.at is not None
+        return found if is_given or not name.endswith(_OF_LAUNCHERS) else self.lost(node)
 
     def _is_set(self, option: str, *, anew: bool = False) -> bool:
         """Whether the program sets an option itself, under whichever name it has what argparse gives.
