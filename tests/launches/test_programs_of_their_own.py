@@ -100,7 +100,40 @@ for rows in DataLoader(rows, batch_size=args.batch_size // args.world_size):
     model(rows).backward()
     optimizer.step()
 """
+# chuanyangjin/fast-DiT, train.py: the share of a process under accelerate.
+ACCELERATED = """\
+import argparse
+from accelerate import Accelerator
+from torch.utils.data import DataLoader
+parser = argparse.ArgumentParser()
+parser.add_argument("--global-batch-size", type=int, default=256)
+args = parser.parse_args()
+accelerator = Accelerator()
+loader = DataLoader(rows, batch_size=int(args.global_batch_size // accelerator.num_processes))
+loader = accelerator.prepare(loader)
+for rows in loader:
+    accelerator.backward(model(rows))
+    opt.step()
+"""
+# The same share in processes that the program starts itself.
+SPAWNED = """\
+import argparse
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader
+parser = argparse.ArgumentParser()
+parser.add_argument("--global-batch-size", type=int, default=256)
+def main(rank, args):
+    model = DDP(net)
+    for rows in DataLoader(data, batch_size=int(args.global_batch_size // dist.get_world_size())):
+        model(rows).backward()
+        opt.step()
+mp.spawn(main, args=(parser.parse_args(),), nprocs=gpus)
+"""
 FILES = {
+    "accelerated.py": ACCELERATED,
+    "spawned.py": SPAWNED,
     "all.py": DISTRIBUTED,
     "uneven.py": DISTRIBUTED.replace("assert ", "even = "),
     "choice.py": CHOICE,
@@ -140,6 +173,9 @@ MICRO, STEPS = "--per_device_train_batch_size", "--gradient_accumulation_steps"
         ("torchrun --nproc_per_node=8 all.py --batch-size 512", 512),  # of all processes
         ("torchrun --nproc_per_node=$N all.py", 2048),
         ("torchrun --nproc_per_node=8 uneven.py --batch-size 512", None),  # the world is set elsewhere
+        ("accelerate launch --num_processes 4 accelerated.py --global-batch-size 64", 64),  # 16 x 4
+        ("accelerate launch --num_processes $N accelerated.py", 256),  # on any number of processes
+        ("python spawned.py --global-batch-size 64", 64),  # on any number of processes
         ("python light.py", 12),  # 12 x 1
         ("python light.py --micro_bsz 30 --devices 8", 240),  # 30 x 8
         ("python light.py --micro_bsz 5 --devices 4 --num_nodes 3", 60),  # 5 x 4 x 3

@@ -60,10 +60,11 @@ class CommandLineAlone:
             return None
         world = next((size.value for size in found.start.sizes if isinstance(size, Quantity) and size.name == Name.WORLD_SIZE), None)
         opened = self._started(found, source, world)
-        if opened is None or world is not None or _per_process(opened) is not None or "world_size" not in source.text.lower():
+        asks = any(word in source.text.lower() for word in ("world_size", "num_processes"))
+        if opened is None or world is not None or _per_process(opened) is not None or not asks:
             return opened
         # The world is unknown, and the program asks for it: what is the same in each of them is known all the same.
-        if found.start.name == "python" and "is_parallelizable" not in source.text:
+        if found.start.name == "python" and "is_parallelizable" not in source.text and "spawn(" not in source.text:
             return self._started(found, source, 1)
         others = ((number, self._started(found, source, number)) for number in _WORLDS)
         totals = {number * ((each and _per_process(each)) or 0) for number, each in others}

@@ -87,6 +87,12 @@ class LibraryCalls(Options):
             return self.lost(node)
         return Known(self.world if name in _WORLD_SIZES else str(self.world), *self.program.span(node))
 
+    def _processes(self, base: Made, name: str, node: ast.expr) -> Value | None:
+        """The number of processes if `name` of an Accelerator, `base`, is that; None if it is something else."""
+        if name != "num_processes" or not base.name.startswith("accelerate.") or not base.name.endswith(".Accelerator"):
+            return None
+        return Known(self.world, *self.program.span(node)) if self.world is not None else self.lost(node)
+
     def of_environment(self, name: Value, default: ast.expr | None, node: ast.expr, scope: Scope) -> Value:
         """What a variable of the environment is when the program is started; its default if the launch does not set it."""
         if self.line is None or not isinstance(name, Known) or not isinstance(name.value, str) or OF_PROCESSES().match(name.value):

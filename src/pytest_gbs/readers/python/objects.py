@@ -33,7 +33,7 @@ class Objects(Names):
             )
         if not isinstance(base, Made):
             return self._of_imported(node, scope) if isinstance(base, Lost) else self.lost(node)
-        changed = self._changed(node, scope)
+        changed = self._changed(node, scope) or self._processes(base, node.attr, node)
         if changed is not None:
             return changed
         if base.name in (NAMESPACE, CONFIGURATION):
