@@ -124,14 +124,21 @@ def test_a_teacher_makes_advantages_of_groups_of_one(tmp_path: Path) -> None:
     assert not judged(report(tmp_path, "", 1, "grpo.sh", text))[1]
 
 
-@pytest.mark.parametrize(("generations", "completions"), [(5, 1280), (10, 2560)], ids=["1524", "180: twice the completions"])
-def test_batches_of_verl_count_prompts(tmp_path: Path, generations: int, completions: int) -> None:
+@pytest.mark.parametrize(
+    ("version", "generations", "completions"),
+    [
+        pytest.param("verl==0.2.0", 10, 2560, id="180: twice the completions"),
+        pytest.param("verl==0.3.0.post1", 5, 1280, id="1524"),
+        pytest.param("", 5, 1280, id="any version"),
+    ],
+)
+def test_batches_of_verl_count_prompts(tmp_path: Path, version: str, generations: int, completions: int) -> None:
     command = f"""
     python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=1024 trainer.n_gpus_per_node=8 trainer.nnodes=1 \\
       actor_rollout_ref.actor.ppo_mini_batch_size=256 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=80 \\
       actor_rollout_ref.rollout.n={generations}
     """
-    run, _ = judged(report(tmp_path, "", 8, "train.sh", command))
+    run, _ = judged(report(tmp_path, version, 8, "train.sh", command))
     assert shown(run) == (completions, 256, generations)
     assert value(run.geometry.get(Name.GENERATION_BATCH_SIZE)) == 1024 * generations
     assert value(run.geometry.get(Name.STEPS_PER_ROLLOUT)) == 4
