@@ -45,6 +45,8 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[ShownLi
     for name in (*_GROUPS, *(_ROLLOUTS if kept else ()), Name.PROMPTS_PER_STEP):
         if name in run.geometry.stated:
             yield _stated(run, name, places)
+        elif name == Name.PROMPTS_PER_STEP and (prompts := _symbolic(run, name)):
+            yield ShownLine(called(name), "", prompts)
     yield from steps(run, places)
     for name in (Name.GLOBAL_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS):
         size = run.geometry.get(name)
