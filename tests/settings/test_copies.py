@@ -286,3 +286,31 @@ def test_a_micro_batch_of_one_is_refused_by_kto_since(requirements: str, expecte
     report = check_example(Example((("kto.yaml", KTO), ("requirements.txt", requirements))), tmp_path)
     told = [(each.severity, each.message.rpartition("; ")[2]) for file in report.files for each in file.findings]
     assert told == expected
+
+
+# rohanbalkondekar/axolotl at 8c16e19, examples/falcon/config-7b.yml: axolotl 0.3.0 divides batch_size, 0.4.1 fills in 1 first.
+AXOLOTL = "base_model: my/model\nsequence_len: 2048\nmicro_batch_size: 1\nbatch_size: 4\nnum_epochs: 3\nlearning_rate: 0.0002\n"
+DIVIDES = """\
+    cfg.gradient_accumulation_steps = cfg.gradient_accumulation_steps or (
+        cfg.batch_size // cfg.micro_batch_size
+    )
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "steps", "expected"),
+    [
+        pytest.param([("src/axolotl/utils/config.py", DIVIDES)], None, [], id="a copy without a schema"),
+        pytest.param([("requirements.txt", "axolotl==0.4.0\n")], None, [], id="a pin without a schema"),
+        pytest.param([("src/axolotl/utils/config/__init__.py", DIVIDES)], 1, ["GBS421"], id="a copy with a schema"),
+        pytest.param([("requirements.txt", "axolotl==0.5.0\n")], 1, ["GBS421"], id="a pin with a schema"),
+        pytest.param([], 1, ["GBS421"], id="no version"),
+    ],
+)
+def test_a_total_batch_is_divided_before_there_is_a_schema(
+    files: list[tuple[str, str]], steps: int | None, expected: list[str], tmp_path: Path
+) -> None:
+    report = checked(tmp_path, {"run/falcon.yml": AXOLOTL, **dict(files)})
+    (run,) = (run for file in report.files for run in file.runs)
+    assert run.geometry.value(Name.GRADIENT_ACCUMULATION_STEPS) == steps
+    assert [each.code for file in report.files for each in file.findings] == expected

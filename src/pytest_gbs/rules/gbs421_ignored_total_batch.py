@@ -39,7 +39,8 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     total, at = value_at(run.document, _TOTAL, run.framework.loader), run.document.locate(_TOTAL)
     micro = run.geometry.value(Name.MICRO_BATCH_SIZE)
-    if at is None or micro is None or type(total) is not int or total in (0, micro):
+    filled_in = run.geometry.value(Name.GRADIENT_ACCUMULATION_STEPS) == 1  # before 0.4.1 nothing did
+    if at is None or micro is None or not filled_in or type(total) is not int or total in (0, micro):
         return
     message = f"axolotl ignores batch_size {total:,} for training: accumulation is 1, so each GPU trains on {micro:,} per step"
     place = run.at(Name.MICRO_BATCH_SIZE)
