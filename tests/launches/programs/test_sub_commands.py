@@ -194,7 +194,9 @@ def test_litgpt_leaves_the_processes_to_what_it_reads() -> None:
 
 SWIFT = {
     "nothing-said": ("swift sft --model x", "missing"),
-    "devices": ("CUDA_VISIBLE_DEVICES=0,1 swift sft --model x", "missing"),
+    "devices": ("CUDA_VISIBLE_DEVICES=0,1 swift sft --model x", 1),  # JJH12234/ScaleBench: the model is split among them
+    "devices-of-megatron": ("CUDA_VISIBLE_DEVICES=0,1 megatron sft --model x", "missing"),
+    "unknown-devices": ("CUDA_VISIBLE_DEVICES=$GPUS swift sft --model x", "interpolated"),
     "recipe-elsewhere": ("NPROC_PER_NODE=8 swift sft other.yaml", "missing"),
     "nodes-of-the-environment": ("NNODES=$N NPROC_PER_NODE=8 megatron sft --model x", "interpolated"),
     "one-device": ("CUDA_VISIBLE_DEVICES=0 swift sft --model x", 1),
