@@ -84,6 +84,19 @@ def test_no_processes_are_a_problem() -> None:
     assert problems(start_of("torchrun --nproc_per_node 8 train.py")) == []
 
 
+@pytest.mark.parametrize("options", ["--nnodes 1", "--nnodes=1:4", "--nnodes $NODES", "--nnodes ${NODES:-1}", ""])
+def test_a_group_of_one_machine_stands_alone(options: str) -> None:
+    assert problems(start_of(f"torchrun --standalone {options} --nproc_per_node 8 train.py")) == []
+    assert problems(start_of("torchrun --nnodes 8 --nproc_per_node 8 train.py --standalone")) == []
+
+
+# jiaweizzhao/GaLore at 2cc66f8, scripts/benchmark_c4/llama_7b.sh
+@pytest.mark.parametrize("options", ["--standalone --nnodes 8", "--nnodes=8:8 --standalone", "--standalone --nnodes ${NODES:-8}"])
+def test_other_machines_cannot_come_to_one_that_stands_alone(options: str) -> None:
+    (found,) = problems(start_of(f"torchrun {options} --nproc_per_node 8 train.py"))
+    assert found == ("--standalone starts a group of one machine, in which torchrun waits for 8 machines until it gives up", True)
+
+
 def test_the_world_stands_where_the_processes_were_given() -> None:
     text = "GPUS=8\ntorchrun --nnodes 2 --nproc_per_node $GPUS train.py\n"
     start = start_of(text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.programs._words import devices, fallback, number, option, size, world
+from pytest_gbs.launches.programs._words import devices, fallback, number, option, size, uses, world
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.launch import Problem
@@ -46,8 +46,16 @@ def _fixed(word: Word) -> int | None:
 
 
 def problems(own: tuple[Word, ...]) -> Iterator[Problem]:
-    """Yield what torchrun refuses: no nodes, or no processes on a node (RUN config_from_args; WorkerSpec)."""
+    """Yield what torchrun refuses: no nodes, or no processes on a node (RUN config_from_args; WorkerSpec), and what it waits for in vain.
+
+    With `--standalone` the nodes meet on localhost (RUN run), where no other node can come.
+    """
     for names, what in ((_NODES, "nodes"), (_EACH, "processes on a node")):
         given = option(own, *names)
         if given is not None and number(given[1]) == 0:
             yield Problem(f"0 {what}; torchrun stops", given[1].value_at)
+    nodes = option(own, *_NODES)
+    expected = _fixed(nodes[1]) if nodes is not None and uses(own, "--standalone") else None
+    if nodes is not None and expected is not None and expected > 1:
+        message = f"--standalone starts a group of one machine, in which torchrun waits for {expected} machines until it gives up"
+        yield Problem(message, nodes[1].value_at)
