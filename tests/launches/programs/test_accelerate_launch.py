@@ -210,3 +210,21 @@ def test_a_file_that_the_script_writes_is_read() -> None:
 def test_one_process_that_sees_several_devices_may_use_them_all(command: str, expected: int | str) -> None:
     one = "compute_environment: LOCAL_MACHINE\ndistributed_type: 'NO'\nnum_machines: 1\nnum_processes: 1\n"
     assert world(start_of(command, {"one.yaml": one})) == expected
+
+
+# xuesong39/DAC, train_text_to_image_lora.sh
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        pytest.param("accelerate launch train.py", "auto", id="not said"),
+        pytest.param("CUDA_VISIBLE_DEVICES=0,1 accelerate launch train.py", "auto", id="two"),
+        pytest.param("CUDA_VISIBLE_DEVICES=$GPU accelerate launch train.py", "auto", id="a variable"),
+        pytest.param("CUDA_VISIBLE_DEVICES=0 accelerate launch --config_file elsewhere.yaml train.py", "missing", id="a file elsewhere"),
+        pytest.param("CUDA_VISIBLE_DEVICES=0 accelerate launch --num_machines 2 train.py", "auto", id="several machines"),
+        pytest.param("srun --nodes 2 env CUDA_VISIBLE_DEVICES=0 accelerate launch train.py", "auto", id="several nodes of a job"),
+        pytest.param("CUDA_VISIBLE_DEVICES=3 accelerate launch train.py", 1, id="one"),
+        pytest.param("accelerate launch --gpu_ids 3 train.py", 1, id="one, by an option"),
+    ],
+)
+def test_one_device_is_one_process(command: str, expected: int | str) -> None:
+    assert world(start_of(command)) == expected

@@ -26,6 +26,8 @@ SWITCHES: Final = names(
     "tpu_use_sudo downcast_bf16 fp8_use_autocast_during_eval debug use_xpu use_mps_device mps ipex use_ipex fp16"
 )
 _PROCESSES: Final = ("--num_processes", "--num_process")
+# What starts a command several times.
+_STARTERS: Final = ("srun", "mpirun", "mpiexec")
 _MACHINES: Final = ("--num_machines", "--num_machine")
 _PARADIGMS: Final = ("--multi_gpu", "--tpu", "--use_deepspeed", "--use_fsdp", "--use_megatron_lm")
 _EXCLUSIVE: Final = ("--cpu", "--multi_gpu", "--tpu", "--use_deepspeed", "--use_fsdp")
@@ -42,7 +44,7 @@ class AccelerateCommand(NamedTuple):
 
     `named` is the word that names the file; `file` is None if it can't be read. `key` is how the option for the processes is
     spelled, where another program hands it on. `visible` are the devices that a single process sees, None if the machine decides.
-    `counted` are those of the only machine of a job, on which no file of a user's says otherwise.
+    `counted` are those of the only machine of a job, or the only one that there is: no file of a user's says otherwise.
     """
 
     own: tuple[Word, ...]
@@ -80,7 +82,7 @@ def given(parts: Split, command: Command, context: LauncherContext) -> Accelerat
     counted = devices(command) if _is_alone(command) else None
     document = document_of(named[1], command, context) if named is not None else None
     visible = _visible(parts.own, document, command)
-    at_machine = counted if isinstance(counted, Quantity) else None
+    at_machine = counted if isinstance(counted, Quantity) else _only_one(visible, parts, command)
     return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file, visible, at_machine)
 
 
@@ -93,6 +95,13 @@ def _visible(own: tuple[Word, ...], document: Document | None, command: Command)
         return Unknown(Name.GPUS_PER_NODE, Reason.MISSING)
     key, word = option(own, "--gpu_ids") or ("gpu_ids", word_at(document, ("gpu_ids",)) if document is not None else None)
     return devices(command) if word is None or word.text == "all" else named_devices(word, key)
+
+
+def _only_one(visible: Quantity | Unknown | None, parts: Split, command: Command) -> Quantity | None:
+    """The one device that a command sees, on which more than one process can't run, whatever the user's own default file says."""
+    grouped = gets_rank(command) or any(wrapper.name in _STARTERS for wrapper in command.wrappers)
+    here = command.machines is None and not grouped and option(parts.own, *_MACHINES) is None
+    return visible if here and isinstance(visible, Quantity) and visible.value == 1 else None
 
 
 def _is_alone(command: Command) -> bool:
