@@ -45,6 +45,36 @@ def _told(before: str, expression: str, files: dict[str, str]) -> str | None:
     return _size(found)
 
 
+# facebookresearch/contriever 39fb220, src/options.py: an object of another file parses the command line.
+OBJECT = """\
+import argparse
+class Base:
+    def parse(self):
+        opt, _ = self.parser.parse_known_args()
+        return opt
+    def defaults(self):
+        return self.batch
+class Options(Base):
+    def __init__(self):
+        self.parser = argparse.ArgumentParser()
+        self.parser.add_argument("--batch_size", default=64, type=int)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "expected"),
+    [
+        pytest.param("Options()", "options.defaults()", None, id="another method"),
+        pytest.param("Options()", "options.read()", None, id="no method of it"),
+        pytest.param("Options() or Other()", "options.parse()", None, id="one of two objects"),
+        pytest.param("Options()", "options.parse()", "64", id="what it parses"),
+    ],
+)
+def test_options_that_an_object_of_another_file_parses(made: str, asked: str, expected: str | None) -> None:
+    before = f"from options import Options\noptions = {made}\nopt = {asked}"
+    assert _told(before, "opt.batch_size", {"a/options.py": OBJECT}) == expected
+
+
 @pytest.mark.parametrize(
     ("before", "expression", "files"),
     [

@@ -164,16 +164,29 @@ class Objects(Names):
 
     def _read_options(self, call: ast.Call, of_parser: bool) -> Table | None:
         """The options that a function of another file gives: what argparse returns there, or `of_parser` a parser; else None."""
-        found = self._elsewhere(call.func)
-        function = found[1].scopes.module.names[found[0]][0].node if found is not None else None
-        if found is None or not isinstance(function, ast.FunctionDef):
+        found = self._function_elsewhere(call.func)
+        if found is None:
             return None
-        other, span = found[1], self.program.span(call)
+        (other, function), span = found, self.program.span(call)
         returned = [each.value for each in ast.walk(function) if isinstance(each, ast.Return) and each.value is not None][:MOST_BINDINGS]
         given = (self._returned_by(other, each, function) for each in returned)
         if not returned or not all(isinstance(each, Made) and (each.name == NAMESPACE or of_parser) for each in given):
             return None
         return Table({name: (span, at_span(value, span)) for name, value in other.each_option()}, *span)
+
+    def _function_elsewhere(self, func: ast.expr) -> tuple[Self, ast.FunctionDef] | None:
+        """The function of another file that `func` names, or the method of an object of one of its classes, `options.parse`."""
+        found = self._elsewhere(func)
+        node = found[1].scopes.module.names[found[0]][0].node if found is not None else None
+        if found is not None:
+            return (found[1], node) if isinstance(node, ast.FunctionDef) else None
+        made = self.origin(func.value, self.scopes.module) if isinstance(func, ast.Attribute) else None
+        class_ = self.class_elsewhere(made.func) if made is not None else None
+        if class_ is None or not isinstance(func, ast.Attribute):
+            return None
+        methods = (each for parent in class_[0].ancestry(class_[1]) for each in parent.body if isinstance(each, ast.FunctionDef))
+        method = next((each for each in methods if each.name == func.attr), None)
+        return (class_[0], method) if method is not None else None
 
     def _returned_by(self, other: Self, value: ast.expr, function: ast.FunctionDef) -> Value:
         depth = other.depth
