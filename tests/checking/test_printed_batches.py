@@ -109,3 +109,29 @@ done
 def test_a_comment_within_a_loop_is_about_the_turn_that_it_fits(said: str, expected: list[str], tmp_path: Path) -> None:
     program = "from transformers import HfArgumentParser, Trainer, TrainingArguments\nHfArgumentParser(TrainingArguments)\nTrainer()\n"
     assert codes(checked(tmp_path, {"train.py": program, "run.sh": f"#!/bin/bash\n{LOOP.format(said=said)}"})) == expected
+
+
+AFTER_ANOTHER = """\
+{line}
+STEPS=8
+python tools/serve.py --port 8000 &
+deepspeed --num_gpus=$GPUS train.py --per_device_train_batch_size 2 --gradient_accumulation_steps $STEPS
+"""
+
+
+# Reduced from examples/train/math_tir/train_1.5b_grpo.sh of TIGER-AI-Lab/verl-tool at 980962b.
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        pytest.param("GPUS=4 # 4 GPUs", [], id="the same"),
+        pytest.param("# 8 GPUs\nGPUS=4", [], id="above a value"),
+        pytest.param("GPUS=4\nPORT=1 # 8 GPUs", [], id="behind what the launch does not take"),
+        pytest.param("GPUS=4  # using 8 GPUs: 0-7", ["GBS303"], id="behind the value of the launch"),
+        pytest.param("GPUS=4; PORT=1  # 8 GPUs", ["GBS303"], id="on its line"),
+        pytest.param("GPUS=4  # global batch size 128", ["GBS301"], id="a batch"),
+    ],
+)
+def test_a_comment_behind_a_value_is_about_the_launch_that_takes_it(line: str, expected: list[str], tmp_path: Path) -> None:
+    program = "from transformers import HfArgumentParser, Trainer, TrainingArguments\nHfArgumentParser(TrainingArguments)\nTrainer()\n"
+    files = {"train.py": program, "tools/serve.py": "import flask\n", "run.sh": f"#!/bin/bash\n{AFTER_ANOTHER.format(line=line)}"}
+    assert codes(checked(tmp_path, files)) == expected

@@ -23,6 +23,7 @@ from pytest_gbs.model.launch import JUDGES_NOTHING, Mistake, Unread
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.owners import TRAILING
 
 if TYPE_CHECKING:
     from pytest_gbs.checking.memory import Memory
@@ -91,7 +92,7 @@ class LaunchIndex(NamedTuple):
     def declared(self, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
         """What documents, and the comments of a script, state of the batch or the hardware of one of its launches.
 
-        Comments are about it if the script has no other launch, or if they are right above it.
+        Comments are about it if the script starts nothing else, if they are right above it, or on the line of a value that it takes.
         """
         path = resolved.found.launch.at.source
         return (*self._commented(path, resolved), *self.documents.get(Subject(resolved.recipe, resolved.found.launch.at), ()))
@@ -101,9 +102,22 @@ class LaunchIndex(NamedTuple):
         if script is None or not script.comments or path.lower().endswith(DOCUMENTS):
             return ()
         several = len({found.launch.at for found in self.scripts.launches(path)}) > 1
-        comments = _right_above(script.comments, resolved.found.launch.at.start) if several else script.comments
+        comments = script.comments
+        if several:
+            comments = (*self._beside_values(comments, path, resolved), *_right_above(comments, resolved.found.launch.at.start))
         found = read_declarations(comments, path) if comments else ()
         return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in _DECLARED)
+
+    def _beside_values(self, comments: tuple[CommentBlock, ...], path: str, resolved: ResolvedLaunch) -> tuple[CommentBlock, ...]:
+        """Those of `comments` that stand behind a value of the launch, on its line: `GPUS=4 # of 8`."""
+        behind = [block for block in comments if block.placement == TRAILING]
+        source = self.scripts.tree.read(path) if behind else None
+        if not isinstance(source, Source):
+            return ()
+        sizes = (*resolved.found.start.sizes, *resolved.sizes().values())
+        stops = {size.at.stop for size in sizes if isinstance(size, Quantity) and size.at is not None and size.at.source == path}
+        starts = ((block, block.pieces[0][1]) for block in behind)
+        return tuple(block for block, start in starts if any(stop <= start and "\n" not in source.text[stop:start] for stop in stops))
 
 
 def _right_above(comments: tuple[CommentBlock, ...], start: int) -> tuple[CommentBlock, ...]:
