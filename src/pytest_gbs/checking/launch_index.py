@@ -167,11 +167,11 @@ def index_launches(
 
 
 def _resolved(path: str, scripts: Scripts, resolver: LaunchResolver, guard: Guard) -> list[ResolvedLaunch]:
-    """What each launch of the script at `path` runs, as far as that is known."""
+    """What each launch of the script at `path` runs, as far as that is known; turns of a loop that are alike in all count once."""
     launches = guard.attempt(path, partial(scripts.launches, path), None)
     if launches is None:
         scripts.failed(path)
-    every = (guard.attempt(path, partial(resolver.resolve, found), None) for found in launches or ())
+    every = (guard.attempt(path, partial(resolver.resolve, found), None) for found in dict.fromkeys(launches or ()))
     return [resolved for resolved in every if resolved is not None]
 
 

@@ -68,6 +68,7 @@ class TokenReader:
         self.string = text
         self.place = 0
         self.depth = 0
+        self._seen: tuple[int, Token | None] = (-1, None)  # what starts at a place: it is asked for each kind that may follow
 
     def element(self) -> Any:
         """The value that starts here."""
@@ -87,6 +88,13 @@ class TokenReader:
 
     def peek(self) -> Token | None:
         """The token that starts here: the longest, the first of equally long ones; None if no token does."""
+        place, token = self._seen
+        if place != self.place:
+            token = self._token()
+            self._seen = self.place, token
+        return token
+
+    def _token(self) -> Token | None:
         best, stop = "", self.place
         for kind, pattern in _patterns(self.grammar):
             match = pattern.match(self.string, self.place)

@@ -44,8 +44,10 @@ _fills_in = lazy_pattern(r"(?m)^[^'\"#\n{]*+(?:\{(?![{%])[^'\"#\n{]*+)*+\{[{%]")
 
 def is_helm(text: str) -> bool:
     """Whether Helm fills in the text outside of comments (`{{ .Values.nodes }}`, `{{- range`), rather than a chat template."""
+    if "{{" not in text:
+        return False
     find = _of_helm().search
-    return "{{" in text and find(text) is not None and find(_comment().sub("", text)) is not None
+    return find(text) is not None and find(_comment().sub("", text)) is not None
 
 
 _comment = lazy_pattern(r"(?m)(?:^|(?<=[ \t]))#.*")
