@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-# `import typing` would take longer than the whole rest of the way to one recipe: see pytest_gbs.model.typed.
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # `typing` takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any
 

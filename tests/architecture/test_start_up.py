@@ -32,11 +32,11 @@ ALLOWED = {"PyYAML"}  # it reads the recipe
 CHECK = """\
 import gc, sys
 sys.argv[1:] = ["check", "sft.yaml"]
-from pytest_gbs.cli import run
+from pytest_gbs.cli import exit_code
 def searches(): return sum(generation["collections"] for generation in gc.get_stats())
 before = searches()
 try:
-    run()
+    sys.exit(exit_code())
 finally:
     print(*sys.modules, f"searches:{searches() - before}", sep="\\n", file=sys.stderr)
 """

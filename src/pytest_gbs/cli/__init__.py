@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +18,12 @@ _MANY: Final = 100_000  # objects made since it last ran; CPython has 700
 
 
 def run() -> None:
-    """Run `gbs` with the arguments of this process, and exit."""
+    """Run `gbs` with the arguments of this process, and end the process at once."""
+    _leave(exit_code())
+
+
+def exit_code() -> int:
+    """Run `gbs` with the arguments of this process, which does nothing else; its exit code, whatever happens."""
     if _COUNTED:
         # A start makes thousands of objects that all stay: looking through them for garbage takes longer than checking a recipe.
         gc.set_threshold(_MANY)
@@ -26,21 +32,26 @@ def run() -> None:
 
         open_closed_streams()
     try:
-        sys.exit(main())
+        return main()
     except KeyboardInterrupt:
-        sys.exit(130)
+        return 130
     except Exception as error:  # a bug of ours must not look like a finding: Python itself would exit with 1
-        import os
-
         if os.environ.get("GBS_TRACEBACK"):
             raise
         from pytest_gbs.cli._output import complain
 
         complain(f"internal error: {type(error).__name__}: {error} (GBS_TRACEBACK=1 shows the traceback)")
-        sys.exit(2)
-    finally:
-        if _COUNTED:
-            gc.freeze()  # nor is there anything to gain from looking through them at exit
+        return 2
+
+
+def _leave(code: int) -> None:
+    """End this process without giving back all that it holds piece by piece: that takes longer than checking a recipe."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # Python says what could not be written
+    os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,4 +96,4 @@ def _dispatch(arguments: list[str]) -> int:
     return command.run(unmark(parser.parse_intermixed_args([*words, *(MARK + path for path in paths)])))
 
 
-__all__ = ["commands", "find", "main", "run"]
+__all__ = ["commands", "exit_code", "find", "main", "run"]
