@@ -332,6 +332,11 @@ class Framework(NamedTuple):
     beside: tuple[str, ...] = ()
     pins: tuple[Pin, ...] = ()
 
+    @property
+    def removed(self) -> tuple[Removal, ...]:
+        """The keys that the version of a package that the repository is for has no more."""
+        return tuple(removal for removal in self.removals if removal.pin is not None)
+
     def __hash__(self) -> int:
         # Much is remembered of a table, and a hash of all its rows would cost more than most of that.
         return hash(self.title)

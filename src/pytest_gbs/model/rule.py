@@ -34,6 +34,7 @@ class Needs:
     """What a run, or a file and its table, must have for a rule to apply: the engine skips, and does not load, a rule without it."""
 
     CLAIMS: Final = "claims"
+    OPEN_CLAIMS: Final = "open_claims"  # that can't be decided
     DECLARATIONS: Final = "declarations"
     POLICIES: Final = "policies"
     LOCKED: Final = "locked"
@@ -44,7 +45,7 @@ class Needs:
     SWITCHES: Final = "switches"
     REQUIREMENTS: Final = "requirements"
     DUPLICATES: Final = "duplicates"  # of a recipe: keys that one mapping has twice
-    REMOVALS: Final = "removals"
+    REMOVED: Final = "removed"  # keys that the version at hand has no more
 
 
 AGREED: Final = frozenset((Needs.POLICIES, Needs.LOCKED, Needs.BASE))

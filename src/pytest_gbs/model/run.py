@@ -180,6 +180,11 @@ class Run(NamedTuple):
         """The path of the file that it is shown with: the script if a command starts a Python program, else the recipe."""
         return self.launch.at.source if self.launch is not None and self.document.syntax == PYTHON else self.path
 
+    @property
+    def open_claims(self) -> tuple[Claim, ...]:
+        """The claims that can't be decided."""
+        return tuple(claim for claim in self.claims if claim.judgement.open is not None)
+
     def at(self, name: str) -> Location | None:
         """The place of size `name` in a file, or None if it stands nowhere."""
         size = self.geometry.stated.get(name)

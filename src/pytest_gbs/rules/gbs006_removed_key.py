@@ -26,9 +26,9 @@ CODE = "GBS006"
 
 def check(file: FileView) -> Iterator[Outcome]:
     """Yield a finding for each key of `file` that the pinned version of its package no longer has."""
-    for removal in file.framework.removals if file.framework else ():
+    for removal in file.framework.removed if file.framework else ():
         entry = file.document.keyed.get(removal.key)
-        if entry is not None and removal.pin is not None:
+        if entry is not None:
             at = Location(file.document.source.path, entry[0].start, entry[0].stop, removal.key)
             yield _finding(removal, at)
 
@@ -57,7 +57,7 @@ RULE = Rule(
     code=CODE,
     name="removed-key",
     scope=Scope.FILE,
-    needs=Needs.REMOVALS,
+    needs=Needs.REMOVED,
     summary="a batch key that the pinned version of a library has removed",
     bad=(Example((("sft.yaml", _RECIPE.format(key="per_gpu_train_batch_size")), *_PINNED)),),
     good=(

@@ -29,9 +29,8 @@ _Subject: TypeAlias = "tuple[str, str, tuple[tuple[str, int], ...]]"
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each claim of `run` that an earlier claim contradicts, where the settings decide neither."""
-    open_claims = [claim for claim in run.claims if claim.judgement.open is not None]
     alike: defaultdict[_Subject, dict[tuple[Interval, ...], Claim]] = defaultdict(dict)
-    for later in open_claims:
+    for later in run.open_claims:
         before = alike[_subject(later)]
         earlier = next((claim for claim in before.values() if _contradict(claim, later)), None)
         if earlier is not None:
@@ -70,7 +69,7 @@ RULE = Rule(
     code=CODE,
     name="contradicting-declarations",
     scope=Scope.RUN,
-    needs=Needs.CLAIMS,
+    needs=Needs.OPEN_CLAIMS,
     summary="two comments state different batch sizes for the same hardware",
     bad=(Example((("sft.yaml", _RECIPE.format(other=256)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(other=128)),)),),

@@ -29,7 +29,7 @@ CODE = "GBS107"
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each open claim of `run` that was decided by the lock file or at the base."""
     locks = [locked for locked in (run.locked, run.base) if locked is not None and locked.record.claim is not None and not locked.what_if]
-    for claim in run.claims if locks and run.launch is None else ():
+    for claim in run.open_claims if locks and run.launch is None else ():
         locked = next((each for each in locks if each.record.claim == claim.declaration.value), None)
         if locked is not None and claim.judgement.open is not None:
             yield _finding(claim.judgement.open, locked.where)
@@ -63,7 +63,7 @@ RULE = Rule(
     code=CODE,
     name="claim-no-longer-checked",
     scope=Scope.RUN,
-    needs=Needs.CLAIMS,
+    needs=Needs.OPEN_CLAIMS,
     summary="a claim that was checked once can no longer be decided",
     severity=Severity.WARNING,
     bad=(Example((("gbs.lock", _LOCK), ("sft.yaml", _RECIPE))),),
