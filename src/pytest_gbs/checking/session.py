@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.checking import finalise
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
 
 _MANY: Final = 100_000  # objects made since the collector last ran; CPython has 700
+_FIRST: Final = 100  # files among which a recipe is sought before others share the work
 
 
 def check(
@@ -178,15 +180,21 @@ class _Check:
         from pytest_gbs.checking.worker_pool import WorkerPool
 
         launched = self.launches.of_recipe if self.launches is not None else {}
+        left = iter([path for path in chosen if path not in launched])
+        found: dict[str, _Results] = {}
+        for path in islice(left, _FIRST):  # what the first recipe loads need not be loaded again by each process that is forked off then
+            found[path] = self._results_of(path, chosen[path])
+            if any(file.role == Role.RECIPE for file in found[path].files):
+                break
 
         def share(paths: Iterator[str]) -> _Share:
             results = {path: self._results_of(path, chosen[path]) for path in paths}
             done = {path: each for path, each in results.items() if not (each.launched or each.waiting or each.suppressible)}
             return _Share(done, self.judge.parents, self.judge.doubted, self.reporting.sources, tuple(self.guard.bugs))
 
-        pool = WorkerPool([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // WORTH_SHARING + 1))
+        pool = WorkerPool(tuple(left), share, min(jobs, len(chosen) // WORTH_SHARING + 1))
         try:
-            found = {path: self._results_of(path, named) for path, named in chosen.items() if path in launched}
+            found.update((path, self._results_of(path, named)) for path, named in chosen.items() if path in launched)
             found.update((path, self._results_of(path, chosen[path])) for path in pool.taken())
             for results, parents, doubted, sources, bugs in pool.results():
                 found.update(results)
