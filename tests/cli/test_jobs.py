@@ -58,7 +58,7 @@ _FILES = "[str(number) for number in range(1_000)]"
 
 
 def test_each_file_is_taken_once(tmp_path: Path) -> None:
-    code = f"{_IMPORT}; crew = WorkerPool({_FILES}, list, 3); print(list(crew.taken()), *crew.brought()); crew.close()"
+    code = f"{_IMPORT}; crew = WorkerPool({_FILES}, list, 3); print(list(crew.taken()), *crew.results()); crew.close()"
     done = _run(tmp_path, "-c", code)
     assert done.stderr == ""
     lists = json.loads("[" + done.stdout.strip().replace("'", '"').replace("] [", "], [") + "]")
@@ -76,7 +76,7 @@ def test_each_file_is_taken_once(tmp_path: Path) -> None:
     ],
 )
 def test_who_fails_brings_nothing_and_says_nothing(tmp_path: Path, work: str) -> None:
-    code = f"import os, sys; {_IMPORT}; crew = WorkerPool({_FILES}, {work}, 3); print(list(crew.brought())); crew.close()"
+    code = f"import os, sys; {_IMPORT}; crew = WorkerPool({_FILES}, {work}, 3); print(list(crew.results())); crew.close()"
     done = _run(tmp_path, "-c", code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 
@@ -107,7 +107,7 @@ def test_beside_a_thread_nothing_is_forked_off(tmp_path: Path) -> None:
         "from pytest_gbs.checking.worker_pool import WorkerPool\n"
         "threading.Thread(target=time.sleep, args=(2,), daemon=True).start()\n"
         f"crew = WorkerPool({_FILES}, list, 3)\n"
-        "print(len(list(crew.taken())), list(crew.brought()))\n"
+        "print(len(list(crew.taken())), list(crew.results()))\n"
         "crew.close()\n"
     )
     assert _run(tmp_path, "-c", code).stdout == "1000 []\n"
