@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pytest_gbs.model.quantity import Name
+from tests.launches.building import checked, titled_batches
 
 from .building import outcomes, sizes, title
 
@@ -61,3 +64,53 @@ def test_a_model_takes_several_cores(more: str, expected: int) -> None:
     text = OPTIMUM.format(more=more)
     assert title(text) == "optimum-neuron"
     assert sizes(text, world_size=32).global_batch_size == expected
+
+
+# huggingface/optimum-neuron 213224e6, notebooks/ec2/text-generation/scripts/sft_finetuning_qwen3.{py,sh}, reduced: the classes of the
+# package lie in the same tree, and defaults that they repeat are those of the table.
+PROGRAM = """\
+from transformers import HfArgumentParser
+from optimum.neuron import NeuronSFTConfig, NeuronSFTTrainer, {arguments}
+(training_args,) = HfArgumentParser(({arguments},)).parse_args_into_dataclasses()
+config = NeuronSFTConfig(max_length=2048, **training_args.to_dict())
+NeuronSFTTrainer(args=config).train()
+"""
+ITS_OWN = {
+    "optimum/neuron/__init__.py": "from .arguments import NeuronTrainingArguments\n",
+    "optimum/neuron/arguments.py": """\
+from dataclasses import dataclass
+from transformers import TrainingArguments
+@dataclass
+class NeuronTrainingArguments(TrainingArguments):
+    gradient_accumulation_steps: int = 1
+    tensor_parallel_size: int = 1
+    pipeline_parallel_size: int = 1
+""",
+}
+OTHERS = (
+    "from optimum.neuron import NeuronTrainingArguments\nclass Arguments(NeuronTrainingArguments):\n    tensor_parallel_size: int = 4\n"
+)
+
+
+@pytest.mark.parametrize("files", [{}, ITS_OWN], ids=["installed", "its own repository"])
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("--per_device_train_batch_size 1 --gradient_accumulation_steps 8 --tensor_parallel_size 8", 32),  # 1 x 8 x 32 / 8
+        ("--per_device_train_batch_size 2 --zero_1", 64),  # 2 x 1 x 32
+        ("--per_device_train_batch_size 1 --tensor_parallel_size 8 --pipeline_parallel_size 2", 2),  # 1 x 1 x 32 / 16
+        ("--per_device_train_batch_size 1 --tensor_parallel_size $TP", None),
+    ],
+)
+def test_a_launch_has_the_defaults_of_the_table(tmp_path: Path, files: dict[str, str], flags: str, expected: int | None) -> None:
+    program = PROGRAM.format(arguments="NeuronTrainingArguments")
+    report = checked(tmp_path, files | {"sft.py": program, "run.sh": f"torchrun --nproc_per_node 32 sft.py {flags}\n"})
+    assert titled_batches(report) == [("optimum-neuron", expected)]
+
+
+def test_a_class_made_from_that_of_the_package_has_defaults_of_its_own(tmp_path: Path) -> None:
+    program = PROGRAM.replace("from optimum", "from mine import Arguments\nfrom optimum", 1).format(arguments="NeuronTrainingArguments")
+    program = program.replace("((NeuronTrainingArguments,))", "((Arguments,))")
+    script = "torchrun --nproc_per_node 32 sft.py --per_device_train_batch_size 2 --zero_1\n"
+    report = checked(tmp_path, {"mine.py": OTHERS, "sft.py": program, "run.sh": script})
+    assert titled_batches(report) == [("optimum-neuron", None)]

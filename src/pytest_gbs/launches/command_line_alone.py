@@ -220,7 +220,9 @@ def _as_program_has_it(framework: Framework, file: PythonFile) -> Framework | No
     if found is None or found.arguments == Arguments.HYDRA:
         return found
     lost = [row for row in found.rows if file.parses_itself or row.key[-1] in file.fields]
-    return found._replace(rows=tuple(row._replace(default=None) if row in lost else row for row in found.rows))
+    others = {row.name for row in lost if row.key[-1] in file.fields}  # not even what the table takes for granted
+    rows = tuple(row._replace(default=None) if row in lost else row for row in found.rows)
+    return found._replace(rows=rows, assumed=tuple(each for each in found.assumed if each[0] not in others))
 
 
 def _splits_otherwise(framework: Framework, given: list[CommandSetting]) -> bool:

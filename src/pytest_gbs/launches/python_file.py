@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
+from pytest_gbs.frameworks import describes
 from pytest_gbs.model.limits import MOST_IMPORTED_PATHS, MOST_THIN_STATEMENTS
 from pytest_gbs.model.location import KeyPath, Source
 from pytest_gbs.model.program_context import Read
@@ -19,8 +20,6 @@ from pytest_gbs.readers.python.modules import import_folders, module_paths
 _PARSERS: Final = frozenset(
     ("argparse", "fire", "click", "typer", "tyro", "absl", "simple_parsing", "jsonargparse", "docopt", "configargparse")
 )
-# Packages whose classes of arguments are read by trainers of their own: a table says what a batch is to them.
-_WITH_TRAINERS: Final = ("trl",)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_FRAMEWORKS: Final = (
     "HfArgumentParser",
@@ -143,8 +142,8 @@ def read_arguments(source: Source, classes: tuple[str, ...], read: Read) -> Pyth
         module, _, last = name.rpartition(".")
         if module:
             names.add(name)
-            if module.partition(".")[0] in _WITH_TRAINERS:
-                continue
+            if describes(name):
+                continue  # a table says what its arguments are, those above it included
             files = (read(path) for path in module_paths(module, file.path.rpartition("/")[0]))
             inner = next((each for each in files if isinstance(each, Source)), None)
             pending += [(inner, last)] if inner is not None else []

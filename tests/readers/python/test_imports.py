@@ -236,6 +236,7 @@ def test_what_is_no_class_of_a_library_is_no_recipe(text: str) -> None:
         ("from own.base import Base\nclass HereArgs(Base):\n    per_device_train_batch_size: int = 1\nHereArgs('out')\n", ("1", "7")),
         ("from own.base import Doubled\nDoubled('out', per_device_train_batch_size=2)\n", (None, None)),
         ("from functools import partial\nfrom own.args import Mine\npartial(Mine, gradient_accumulation_steps=2)('out')\n", ("6", "2")),
+        ("from own.args import Mine\nMine('out', per_device_train_batch_size=2, **more())\n", ("2", None)),
     ],
 )
 def test_classes_of_other_files_have_their_own_defaults(text: str, expected: tuple[str | None, str | None]) -> None:

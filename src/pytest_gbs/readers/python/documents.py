@@ -217,6 +217,8 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
                 continue
             table = evaluator.keywords(call, scope)
         place, lost = evaluator.program.span(func), evaluator.lost(func)
+        if table.rest is not None:
+            fields = {}  # `**more` may give any of them
         table = table._replace(entries={**fields, **table.entries, **dict.fromkeys(sets, (place, lost))})
         table = _with_attributes(table, call, scope, scopes, evaluator)
         table = _without_changed(table, held.get(call, ()), scopes, evaluator)
