@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.composition import DETECTRON2, MMENGINE, NEMO_RL_RESOLVERS, ParentStyle, inherit
+from pytest_gbs.composition import DETECTRON2, MMENGINE, NEMO_RL_RESOLVERS, QUININE, ParentStyle, inherit
 from pytest_gbs.composition.composed import Composed, ProblemKind
 from pytest_gbs.model.location import Location
 from tests.composition.support import ERROR, ordered, tree, verdict
@@ -39,6 +39,16 @@ def test_child_goes_over_its_parents(files: dict[str, str], expected: dict[str, 
     found = _inherited(files)
     assert not found.problems
     assert ordered(found.data) == ordered(expected)
+
+
+def test_quinine_takes_in_files_beside_the_one_that_names_them() -> None:
+    files = {
+        "r/child.yaml": "inherit: [one/p.yaml, two.yaml]\na: {c: 3}\n",
+        "r/one/p.yaml": "inherit: q.yaml\na: {b: 1, c: 1}\n",
+        "r/one/q.yaml": "a: {d: 4}\n",
+        "r/two.yaml": "a: {b: 2}\n",
+    }
+    assert _inherited(files, QUININE).data == {"a": {"b": 2, "c": 3, "d": 4}}
 
 
 STOPS = {

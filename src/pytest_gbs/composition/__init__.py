@@ -7,13 +7,14 @@ from pytest_gbs.composition.arguments import with_settings
 from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.composition.hydra import compose
 from pytest_gbs.composition.merge_files import merge_files
-from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, ParentStyle, inherit
+from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, QUININE, ParentStyle, inherit
 
 __all__ = [
     "DETECTRON2",
     "MMENGINE",
     "NEMO_RL",
     "NEMO_RL_RESOLVERS",
+    "QUININE",
     "DocumentCache",
     "ParentStyle",
     "Resolvers",

@@ -1,4 +1,4 @@
-"""Configurations with parents: `defaults: parent.yaml` as NeMo-RL reads it, `_base_:` as MMEngine does, `_BASE_:` as detectron2 does."""
+"""Configurations with parents: `defaults: parent.yaml` as NeMo-RL reads it, `_base_:` as MMEngine does, `_BASE_:`, `inherit:`."""
 
 from __future__ import annotations
 
@@ -39,6 +39,8 @@ NEMO_RL: Final = ParentStyle("defaults", "_override_", loader=Loader.OMEGACONF)
 MMENGINE: Final = ParentStyle("_base_", "_delete_", deep=True, exclusive=True)
 # fvcore/common/config.py, CfgNode.load_yaml_with_base, fvcore 0.1.5, with which detectron2 reads its files.
 DETECTRON2: Final = ParentStyle("_BASE_")
+# quinine/common/cerberus.py, resolve_inheritance, Quinine a820365.
+QUININE: Final = ParentStyle("inherit")
 
 
 def _largest(one: float, two: float) -> float:

@@ -10,7 +10,7 @@ from pytest_gbs.composition.arguments import with_settings
 from pytest_gbs.composition.composed import Composed, ComposeProblem, ProblemKind
 from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.composition.hydra import compose
-from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, inherit
+from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, QUININE, inherit
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.location import KeyPath, Location, Unreadable, below
@@ -138,7 +138,9 @@ def _composed(document: Document, tree: DocumentCache, framework: Framework | No
     for style in (MMENGINE, DETECTRON2):
         if (style.key,) in document.keyed:
             return inherit(tree, path, style)
-    defaults = document.get("defaults")
+    parents, defaults = document.get(QUININE.key), document.get("defaults")
+    if parents is not None and _names_files(parents):
+        return inherit(tree, path, QUININE)
     if defaults is None:
         return None
     if _names_files(defaults):
@@ -166,10 +168,9 @@ def resolvers_of(framework: Framework | None) -> Resolvers:
 
 
 def _names_files(node: Node) -> bool:
-    """Whether `node`, of a key that takes in others, is a text, or a list of paths rather than of Hydra's groups."""
-    if isinstance(node, Sequence):
-        return all(isinstance(item, Scalar) and item.text.endswith((".yaml", ".yml")) for item in node.items)
-    return isinstance(node, Scalar)
+    """Whether `node`, of a key that takes in others, is a path or a list of paths, rather than of Hydra's groups."""
+    items = node.items if isinstance(node, Sequence) else (node,)
+    return all(isinstance(item, Scalar) and item.text.endswith((".yaml", ".yml")) for item in items)
 
 
 _reference = lazy_pattern(r"\$\{([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\}")

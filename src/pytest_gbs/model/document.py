@@ -34,7 +34,7 @@ DOCUMENTS: Final = (".md", ".mdx", ".qmd", ".rst")
 """What the name of a document ends with, whose code blocks may hold command lines."""
 MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
 """The names that make looks for."""
-TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",), ("_BASE_",)))
+TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",), ("_BASE_",), ("inherit",)))
 """Keys by which a file takes in others."""
 
 
