@@ -31,6 +31,7 @@ from pytest_gbs.readers.python.parents import bound, inherited, takes_in
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Items, Known, Lost, Made, Table, Value, batch_name, sets_batch
 from pytest_gbs.readers.python.scopes import Binding, Branch, Change, Scope, Scopes, read_scopes
+from pytest_gbs.readers.python.sentences import trained_by_fit
 from pytest_gbs.readers.python.trainers import given_to_trainers, own_batches
 from pytest_gbs.readers.python.values import Evaluator
 from pytest_gbs.readers.scalar import COMPUTED
@@ -325,10 +326,11 @@ def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
 
 
 def _loops(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
-    """Yield what a training loop goes by: the loader of its batches, Lightning's Trainer and Coqui's, a booster, DeepSpeed's dictionary."""
+    """Yield what a training loop goes by: the loader of its batches, trainers of libraries, a booster, DeepSpeed's dictionary."""
     yield from ((LOOP, node, table) for node, table in training_loop(scopes, evaluator))
     yield from ((LOOP, node, table) for node, table in trained_by_lightning(scopes, evaluator))
     yield from ((LOOP, node, table) for node, table in trained_by_coqui(scopes, evaluator))
+    yield from ((LOOP, node, table) for node, table in trained_by_fit(scopes, evaluator))
     yield from ((LOOP, node, table) for node, table in boosted(scopes, evaluator))
     yield from ((LOOP, node, table) for node, table in islice(initialized(scopes, evaluator), MOST_DOCUMENTS))
 

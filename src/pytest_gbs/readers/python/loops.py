@@ -33,6 +33,8 @@ _SHARES: Final = ("device_mesh", "DeviceMesh", "parallelize_module", "context_pa
 # With one of these accelerate divides batches otherwise, or accumulates otherwise.
 _OTHERWISE: Final = frozenset(("split_batches", "deepspeed_plugin", "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config"))
 _LOADERS: Final = "dataloader_config"
+# What data loaders are called that take `batch_size`, second if without a name, by the package that they are of.
+_LOADERS_OF: Final = {"torch": ".DataLoader", "torch_geometric": ".DataLoader", "sentence_transformers": "DataLoader"}
 _PREPARES: Final = frozenset(("prepare", "prepare_data_loader"))
 _PASSES_ON: Final = frozenset(
     ("enumerate", "tqdm", "trange", "iter", "skip_first_batches", "cycle", "track", "synchronized_dataloader_step")
@@ -211,7 +213,7 @@ class Reading:
 
     def _of_call(self, call: ast.Call, scope: Scope, item: int, seen: frozenset[tuple[Scope, str]], depth: int) -> Loader | None:
         name = self.scopes.qualified(call.func)
-        if name.startswith(("torch.", "torch_geometric.")) and name.endswith(".DataLoader"):
+        if name.partition(".")[0] in _LOADERS_OF and name.endswith(_LOADERS_OF[name.partition(".")[0]]):
             return Loader(call, scope, False) if item < 0 else None
         passed = self._passed_on(call, item)
         if passed is not None:
