@@ -148,3 +148,22 @@ def test_of_several_programs_it_is_the_one_near_the_script(tmp_path: Path, scrip
     word, command, read = last_word(script, "torchrun src/own/sft.py")
     files = dict.fromkeys(("one/lib/src/own/sft.py", "two/lib/src/own/sft.py"), "")
     assert finder(tmp_path, files).program((word,), command, read, further_down=False) == expected
+
+
+# AI-Hypercomputer/maxtext e591f30c, scripts/diloco/run_diloco.sh: `cd /deps/src/`, then the configuration from there.
+@pytest.mark.parametrize(
+    ("folder", "name", "expected"),
+    [
+        ("/deps/src", "maxtext/configs/base.yml", "src/maxtext/configs/base.yml"),
+        ("/home/me/acme", "src/maxtext/configs/base.yml", "src/maxtext/configs/base.yml"),
+        ("/home/me/acme/src/maxtext", "configs/base.yml", "src/maxtext/configs/base.yml"),
+        ("/home/me/acme/src/maxtext/configs", "base.yml", "src/maxtext/configs/base.yml"),
+        ("/home/me/acme/other", "maxtext/configs/base.yml", None),
+        ("/home/me/acme/src/maxtext/run", "../configs/base.yml", "src/maxtext/configs/base.yml"),
+        ("/home/me/configs", "run.yml", None),  # two steps may agree by chance
+        ("/home/me/acme", "run.yml", None),
+    ],
+)
+def test_a_file_is_found_from_a_folder_of_the_authors_tree(tmp_path: Path, folder: str, name: str, expected: str | None) -> None:
+    found = finder(tmp_path, {"src/maxtext/configs/base.yml": "", "configs/run.yml": ""})
+    assert found.find(*last_word("run.sh", f"cd {folder}\npython train.py {name}\n")) == expected

@@ -153,10 +153,19 @@ class PathFinder:
         return next(places, self._in_checkout(folder, command))
 
     def _in_checkout(self, folder: Folder, command: Command) -> str | None:
-        """The file that a path of several steps names after `cd /home/me/repository`: where the author has the tree."""
-        elsewhere = not folder.rooted and (command.folder.path or "").startswith("/")
-        found = below("", folder.path or "") if elsewhere else None
-        return found if found is not None and "/" in found and found in self.known else None
+        """The file that a path of several steps names after `cd /home/me/repository`: where the author has the tree.
+
+        After `cd /home/me/repository/src` it may be further down: the last steps of the folder, and the path, three at least.
+        """
+        at = command.folder.path or ""
+        if folder.rooted or not at.startswith("/"):
+            return None
+        steps = at.strip("/").split("/")
+        for index in range(len(steps), -1, -1):
+            found = below("/".join(steps[index:]), folder.path or "")
+            if found in self.known and found is not None and found.count("/") >= (1 if index == len(steps) else 2):
+                return found
+        return None
 
     def _places(self, folder: Folder, command: Command, script: Script) -> Iterator[str]:
         path = folder.path or ""
