@@ -156,6 +156,14 @@ def test_slam_llm_has_the_batch_of_its_loader(given: str, expected: int | None) 
     assert sizes(SLAM % given, world_size=4).value(Name.GLOBAL_BATCH_SIZE) == expected
 
 
+# X-LANCE/SLAM-LLM a68e78f, examples/aispeech_asr/scripts/finetune_torchrun.sh names no number of samples.
+def test_a_batch_of_frames_is_a_batch_of_slam_llm_that_is_not_known() -> None:
+    text = "model_config: {llm_name: vicuna}\ntrain_config: {batching_strategy: dynamic, num_epochs: 5}\n"
+    assert title(text) == "SLAM-LLM"
+    assert sizes(text, world_size=8).global_batch_size is None
+    assert title(text.replace("batching_strategy: dynamic, ", "")) is None
+
+
 @pytest.mark.parametrize(("world", "steps"), [(1, 8), (4, 2), (8, 1)])
 def test_the_ranks_of_whisper_finetune_share_the_accumulation(world: int, steps: int) -> None:
     found = sizes(WHISPER % 8, world_size=world)
