@@ -27,6 +27,7 @@ _TOGETHER: Final = {
     "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel": "FullyShardedDataParallel",
     "torch.distributed.fsdp.fully_shard": "FullyShardedDataParallel",
     "torch.distributed._composable.fsdp.fully_shard": "FullyShardedDataParallel",
+    "jax.pmap": "pmap",
 }
 # With one of these the processes of FSDP may share a batch: tensor and context parallelism, meshes of several dimensions.
 _SHARES: Final = ("device_mesh", "DeviceMesh", "parallelize_module", "context_parallel", "tensor.parallel")
@@ -81,7 +82,7 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     reading = Reading(scopes, evaluator)
     entries = _followed(reading, call, scope, own)
     if entries is None and (own is None or (reading.leaves_steps() and _is_usual(reading, call, scope, own))):
-        entries = stated_product(scopes, evaluator)
+        entries = stated_product(scopes, evaluator, of_devices=kind == "pmap")
         entries = {"DataLoader": entries["DataLoader"]} if entries is not None and own is not None else entries
     shared = model_parallel(scopes, evaluator)
     if entries is not None and not (own is not None and shared):

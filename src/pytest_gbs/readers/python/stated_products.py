@@ -24,14 +24,16 @@ _tokens = lazy_pattern(r"tokens_per_(?:iter|iteration|step|batch|update)")
 _lengths = lazy_pattern(r"T|(?:block_size|(?:max_)?(?:seq|sequence|context)_(?:len|length|size)|seqlen|max_length)")
 _data_parallel = lazy_pattern(r"data_parallel_(?:world_)?size|\bdp_(?:world_)?size")
 _DIVIDES: Final = "initialize_model_parallel"  # of fairscale, Megatron-LM and apex
-_WORLD: Final = ("world_size", "num_processes")
+_WORLD: Final = ("world_size", "num_processes", "jax.device_count", "jax.local_device_count")
 _ACCUMULATES: Final = ("accum", "update_freq")
 # nanoGPT's train.py, which another file says more of (configurator.py), has a table of its own.
 _EXECUTES: Final = "configurator.py"
+# With one of these a program of JAX accumulates; its help may speak of it without.
+_ACCUMULATES_IN_JAX: Final = ("accumulation_steps", "accum_steps", "MultiSteps")
 
 
 class _Product(NamedTuple):
-    """The factors of a global batch: the micro batch, and the accumulation, None if it has no such factor.
+    """The factors of a global batch, `name`: the micro batch, and the accumulation, None if it has no such factor.
 
     `total` are the tokens, or the samples if there is no `length` of a row, that the processes share among themselves.
     """
@@ -41,6 +43,7 @@ class _Product(NamedTuple):
     scope: Scope
     length: ast.expr | None = None
     total: ast.expr | None = None
+    name: str = ""
 
     @property
     def words(self) -> tuple[str, str]:
@@ -48,11 +51,11 @@ class _Product(NamedTuple):
         return ast.unparse(self.batch), ast.unparse(self.accumulation) if self.accumulation is not None else ""
 
 
-def stated_product(scopes: Scopes, evaluator: Evaluator) -> dict[str, Entry] | None:
+def stated_product(scopes: Scopes, evaluator: Evaluator, *, of_devices: bool = False) -> dict[str, Entry] | None:
     """The micro batch and the accumulation that the program multiplies with its processes, in the shape of a training loop.
 
     None if it multiplies different ones, if it does not train, or if none of its data loaders has that micro batch, and no loop
-    makes as many backward passes as it accumulates.
+    makes as many backward passes as it accumulates. `of_devices`: the product is the batch that a loader has for all devices of JAX.
     """
     if "optim" not in evaluator.program.text or _EXECUTES in evaluator.program.text:
         return None
@@ -60,12 +63,14 @@ def stated_product(scopes: Scopes, evaluator: Evaluator) -> dict[str, Entry] | N
     if len({each.words for each in found}) != 1:
         return None
     product = max(found, key=lambda each: each.total is not None)
-    if product.accumulation is None and _accumulates(evaluator.program.text.lower()):
+    text = evaluator.program.text
+    hidden = any(word in text for word in _ACCUMULATES_IN_JAX) if of_devices else _accumulates(text.lower())
+    if product.accumulation is None and hidden:
         return None
-    if _data_parallel().search(evaluator.program.text) and _DIVIDES not in scopes.called:
+    if _data_parallel().search(text) and _DIVIDES not in scopes.called:
         return None  # other processes share each batch, and it is not known how many
-    loaded = product.length is None and product.words[0] in {ast.unparse(each) for each in _given(scopes)}
-    if not loaded and product.words[1] not in _repeated(scopes):
+    loaded = product.length is None and (product.name if of_devices else product.words[0]) in {ast.unparse(each) for each in _given(scopes)}
+    if not loaded and (of_devices or product.words[1] not in _repeated(scopes)):
         return None
     return _entries(product, evaluator)
 
@@ -123,7 +128,7 @@ def _products(scope: Scope) -> Iterator[_Product]:
             continue  # it becomes another number later
         of_tokens = _tokens().fullmatch(name) is not None
         if of_tokens or ("batch" in name and _global().fullmatch(name)):
-            yield from (found for each in values if (found := _product(each, scope, of_tokens)) is not None)
+            yield from (found._replace(name=name) for each in values if (found := _product(each, scope, of_tokens)) is not None)
         elif _accumulates(name):
             yield from (found for each in values if (found := _quotient(name, each, scope)) is not None)
 
@@ -238,9 +243,10 @@ def _factors(node: ast.expr, scope: Scope, depth: int) -> Iterator[ast.expr]:
 
 
 def _last_name(node: ast.expr) -> str:
-    """The last part of the name of `node`, or of what it calls without arguments; "" for anything else."""
+    """The last part of the name of `node`, or of what it calls without arguments, with `jax` before it; "" for anything else."""
     if isinstance(node, ast.Call):
-        return "" if node.args or node.keywords else dotted(node.func).rpartition(".")[2]
+        called = "" if node.args or node.keywords else dotted(node.func)
+        return called if called.startswith("jax.") else called.rpartition(".")[2]
     return dotted(node).rpartition(".")[2]
 
 
