@@ -44,14 +44,14 @@ def program_name(found: FoundLaunch) -> str:
 
 
 def scores_only(found: FoundLaunch) -> bool:
-    """Whether the program of a launch evaluates, generates or converts, by its name, its module's, or a sub-command.
+    """Whether the program of a launch evaluates, generates or converts, by its name, its module's packages, or a sub-command.
 
     `tune run generate`, `main.py test --config run.yaml`, as a program on Lightning's command line has it, and `main.py mode=test`.
     """
     folder, _, name = program_name(found).rpartition("/")
     is_module = any(word.text == "-m" for word in found.start.program[:1])
     behind = found.start.program[2 if is_module else 1 :]
-    if only_scores(name, folder.rpartition("/")[2] if is_module else "") or (bool(behind) and behind[0].text in SCORING_COMMANDS):
+    if only_scores(name, folder.replace("/", ".") if is_module else "") or (bool(behind) and behind[0].text in SCORING_COMMANDS):
         return True
     return any(word.text.partition("_")[0] in _SCORING_MODES for word in behind if word.text is not None)
 
