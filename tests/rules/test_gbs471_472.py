@@ -121,3 +121,27 @@ def test_a_smaller_last_step_points_at_the_mini_batch_not_at_the_gpus(tmp_path: 
     report = check_example(Example((("ppo.yaml", text), ("requirements.txt", "verl<0.8\n"))), tmp_path)
     (finding,) = (finding for finding in report.findings() if finding.code == "GBS471")
     assert text[finding.at.start : finding.at.stop] == "384"
+
+
+MAIN = """\
+import hydra
+from verl.trainer.ppo.ray_trainer import RayPPOTrainer
+@hydra.main(config_path=".", config_name="ppo")
+def main(config): ...
+"""
+RUN = "python3 main.py data.train_batch_size=1000\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        pytest.param("run.sh", RUN, ["run.sh"], id="a script"),
+        pytest.param(".github/workflows/e2e.yml", f"jobs:\n  e2e:\n    runs-on: gpu\n    steps:\n    - run: {RUN}", [], id="a job of CI"),
+        pytest.param("tests/e2e/run.sh", RUN, [], id="a test"),
+    ],
+)
+def test_a_remainder_of_a_test_is_nobody_s_concern(path: str, text: str, expected: list[str], tmp_path: Path) -> None:
+    files = (("ppo.yaml", verl(1024, 256)), ("main.py", MAIN), ("requirements.txt", "verl==0.7.1\n"), (path, text))
+    report = check_example(Example(files), tmp_path)
+    assert {file.verdict for file in report.files if file.path == "ppo.yaml"} != {"unclaimed"}  # it is launched
+    assert [each.at.source for each in report.findings() if each.code == "GBS471"] == expected

@@ -5,7 +5,7 @@
 3. `as_a_parent`: a file that others take in, once all files are known.
 4. `of_file`: what settings and comments silence or rate otherwise.
 5. `once`, `worst`, `verdict`: what the report on the file has of it.
-6. `with_more`, `noted_once`: what comparing files with each other adds and leaves out.
+6. `with_more`, `without_notes`: what comparing files with each other adds and leaves out.
 7. `in_cells`: where a person sees it in a notebook.
 
 What a step needs to know of a rule, the rule says itself (`model.rule`); no rule is known by its code or its name here.
@@ -109,7 +109,8 @@ def not_explained(outcomes: Outcomes, by: Outcomes, rules: Rulebook) -> Outcomes
 def as_firmly_as_is_certain(outcomes: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
     """The outcomes, less firm where a launch leaves them uncertain.
 
-    Errors come from scripts. Where a variable that a user may set decides about the processes, the framework need not stop.
+    Errors come from scripts, and of a test only what stops it is told. Where a variable that a user may set decides about the processes,
+    the framework need not stop.
     """
     launch = run.launch
     if launch is None or launch.start is None:
@@ -123,7 +124,10 @@ def as_firmly_as_is_certain(outcomes: Outcomes, run: Run, rules: Rulebook) -> Ou
     softer = {}
     for code, of_rule in outcomes.items():
         rule = rules.by_code[code]
-        kept = [outcome for outcome in of_rule if not (by_default and rule.about == About.HARDWARE and isinstance(outcome, Finding))]
+        dropped = by_default and rule.about == About.HARDWARE
+        kept = [outcome for outcome in of_rule if not (dropped and isinstance(outcome, Finding))]
+        if launch.kind == Kind.TEST and rule.needs not in AGREED:
+            kept = [outcome for outcome in kept if not isinstance(outcome, Finding) or outcome.severity == Severity.ERROR]
         # A batch of a command in a document that was locked is meant.
         certain = rule.needs == Needs.LOCKED or (script and not shown and rule.certain_in_launch)
         softer[code] = [outcome if certain and not _assumes(outcome) else _at_most_warning(outcome) for outcome in kept]
@@ -238,17 +242,13 @@ def as_notes(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
     }
 
 
-def noted_once(files: Iterable[FileReport], secondary_files: Container[str]) -> Iterator[FileReport]:
-    """Yield `files`; a secondary file leaves out findings that another secondary file has in the same words."""
-    noted: set[tuple[str, str]] = set()
+def without_notes(files: Iterable[FileReport], secondary_files: Container[str]) -> Iterator[FileReport]:
+    """Yield `files`, the secondary ones without what is a note there: nobody mends a test or a copy for its batch."""
     for file in files:
         if not file.findings or file.named or file.path not in secondary_files:
             yield file
-            continue
-        notes = {(each.code, each.message): each for each in reversed(file.findings) if each.severity == Severity.INFO}
-        kept = [each for each in file.findings if each in notes.values() or each.severity != Severity.INFO]
-        yield file._replace(findings=tuple(each for each in kept if (each.code, each.message) not in noted))
-        noted.update(notes)
+        else:
+            yield file._replace(findings=tuple(each for each in file.findings if each.severity != Severity.INFO))
 
 
 def without_ignored(outcomes: Outcomes, ignored: frozenset[str]) -> Reported:

@@ -150,7 +150,7 @@ class _Check:
         launching = {file.path for file in files if file.role == Role.LAUNCHER}
         files = [file for file in files if file.role != Role.NEITHER or file.path not in launching]
         files.sort(key=lambda file: (file.path, file.document))
-        files = list(finalise.noted_once(self.reporting.compare(files, tuple(judged), internal), self.reporting.secondary_files))
+        files = list(finalise.without_notes(self.reporting.compare(files, tuple(judged), internal), self.reporting.secondary_files))
         files = [finalise.in_cells(file, self._cell) if file.path.endswith(NOTEBOOK) else file for file in files]
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         notices = (self.repository.notice,) if self.repository.notice else ()
