@@ -198,3 +198,10 @@ def test_standard_input_is_fixed_to_standard_output(repo: Path, flags: tuple[str
     assert (done.returncode, done.stdout.decode()) == (code, expected)
     assert ("violated" in done.stderr.decode()) is bool(code)
     assert (repo / "sft.yaml").read_text() == GOOD
+
+
+def test_a_patch_without_safe_fixes_names_the_flags(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": STALE})
+    said = gbs("fix", "--diff")
+    assert said.out == ""
+    assert said.err == "gbs: no safe fix; --fix-settings trusts the comments, --fix-declarations trusts the settings\n"

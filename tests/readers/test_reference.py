@@ -16,11 +16,11 @@ from tests.readers.test_corpus import comment_lines, expected_lines
 
 # Where libyaml is stricter than PyYAML's own parser, with texts that no recipe holds.
 STRICTER = (
-    "while scanning a directive, found unknown directive name",
-    "while scanning a plain scalar, found unexpected ':'",
-    "while scanning a block scalar, found a tab character where an indentation space is expected",
-    "while parsing a flow sequence, did not find expected ',' or ']'",
-    "while parsing a flow mapping, did not find expected ',' or '}'",
+    "found unknown directive name in a directive",
+    "found unexpected ':' in a plain scalar",
+    "found a tab character where an indentation space is expected in a block scalar",
+    "expected ',' or ']' in a flow sequence",
+    "expected ',' or '}' in a flow mapping",
 )
 # Where it is laxer: `{a? }`.
 LAXER = "but got '?'"

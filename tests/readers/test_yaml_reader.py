@@ -147,10 +147,10 @@ def test_documents_before_an_error_stay() -> None:
 @pytest.mark.parametrize(
     ("text", "offset", "reason"),
     [
-        ("a: [1, 2\n", 9, "while parsing a flow sequence, did not find expected ',' or ']'"),
+        ("a: [1, 2\n", 9, "expected ',' or ']' in a flow sequence"),
         ("a: 1\n  b: 2\n", 8, "mapping values are not allowed in this context"),
-        ("a: 'x\n", 6, "while scanning a quoted scalar, found unexpected end of stream"),
-        ("{% if a %}\nb: 1\n", 1, "while scanning for the next token, found character that cannot start any token"),
+        ("a: 'x\n", 6, "found unexpected end of stream in a quoted scalar"),
+        ("{% if a %}\nb: 1\n", 1, "found character that cannot start any token"),
         ("a: *x\n", 3, "found undefined alias 'x'"),
         ("a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> other\n", 5, "merge conflict marker in line 2"),
         ("<<<<<<< HEAD\nb: 2\n", 14, "mapping values are not allowed in this context"),
@@ -165,7 +165,7 @@ def test_documents_before_an_error_stay() -> None:
         ("a: 'b\tc'\nd: x\ty\n", 13, "found a tab outside of quotes and comments"),
         ("a: |\t\n  b\n", 4, "found a tab outside of quotes and comments"),
         ("a: |#c\n  b\n", 4, "found '#' directly behind a block indicator"),
-        ("a: 1\n\t\nb: 2\n", 5, "while scanning a plain scalar, found a tab character that violates indentation"),
+        ("a: 1\n\t\nb: 2\n", 5, "found a tab character that violates indentation in a plain scalar"),
     ],
 )
 def test_a_mistake_is_refused_in_its_place(text: str, offset: int, reason: str) -> None:

@@ -154,6 +154,9 @@ def _fixed(request: CheckRequest, arguments: argparse.Namespace) -> Report | int
         return 0
     found = _fixing.fixed_files(kept, arguments)
     if arguments.diff:
+        only_safe = not (arguments.fix_settings or arguments.fix_declarations or arguments.add_ignore is not None)
+        if only_safe and not found.files and any(finding.fixes for finding in found.report.findings()):
+            complain("no safe fix; --fix-settings trusts the comments, --fix-declarations trusts the settings")
         return _fixing.print_patch(request, found)
     if fixes_stdin(arguments):
         _fixing.print_fixed(request, found)

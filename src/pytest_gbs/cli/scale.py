@@ -67,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"{len(stuck)} of {len(results)} can't be scaled: nothing was written")
     if files and not stuck and not arguments.diff and isinstance(request.tree.read("gbs.lock"), Source):
         complain("gbs.lock still has the old numbers; run gbs lock")
+    if arguments.diff and not files and not stuck:
+        complain("nothing to change")
     return 1 if stuck else 0
 
 
@@ -117,7 +119,7 @@ def _scale_all(
     """
     from pytest_gbs.fixes.scale import Target, same, scale
 
-    wish = Target(to, arguments.max_micro_batch_size or 0, arguments.micro_batch_size or 0)
+    goal = Target(to, arguments.max_micro_batch_size or 0, arguments.micro_batch_size or 0)
     report = _check(request, request.targets, {}, here)
     changed: dict[str, Source] = {}
     results: list[Scaled | Stuck] = []
@@ -126,10 +128,10 @@ def _scale_all(
             results.append(subject)
             continue
         run, targets = subject.run, () if subject.script else (subject.run.path,)
-        shop = _workshop(request, targets, changed, subject)
+        context = _context(request, targets, changed, subject)
         if run.path in changed:
             run = same(run, _check(request, targets, changed, here)) or run
-        result = scale(run, wish, shop)._replace(which=subject.which)
+        result = scale(run, goal, context)._replace(which=subject.which)
         results.append(result)
         if isinstance(result, Scaled):
             changed.update((new.path, new) for _, new in result.files)
@@ -139,7 +141,7 @@ def _scale_all(
     return results, files, report
 
 
-def _workshop(request: CheckRequest, targets: tuple[str, ...], changed: dict[str, Source], subject: _Subject) -> ScaleContext:
+def _context(request: CheckRequest, targets: tuple[str, ...], changed: dict[str, Source], subject: _Subject) -> ScaleContext:
     from pytest_gbs.fixes.scale import ScaleContext
 
     def read(path: str) -> Source | Unreadable:

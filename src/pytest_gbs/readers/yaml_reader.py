@@ -9,11 +9,15 @@ from yaml.reader import Reader, ReaderError
 from pytest_gbs.model.document import CommentBlock, Document, Node
 from pytest_gbs.model.limits import MOST_DOCUMENTS, MOST_FOLLOWED_KEYS
 from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.comments import read_comments, stray_tab
 from pytest_gbs.readers.index import duplicates, follow
 from pytest_gbs.readers.owners import Keys, Span
 from pytest_gbs.readers.refusal import RefusedDocument, unreadable
 from pytest_gbs.readers.yaml_nodes import Composer
+
+_expecting = lazy_pattern(r"(?:did|could) not find expected")
+_parsing = lazy_pattern(r"while (?:parsing|scanning) |for the next token")
 
 
 def read_yaml(source: Source) -> tuple[Document | Unreadable, ...]:
@@ -25,12 +29,18 @@ def read_yaml(source: Source) -> tuple[Document | Unreadable, ...]:
         found.append(unreadable(source, refusal.offset, refusal.reason))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        reason = f"{error.context}, {error.problem}" if error.context else str(error.problem)
-        problem = unreadable(source, mark.index if mark else 0, reason)
+        problem = unreadable(source, mark.index if mark else 0, _reason(error))
         found.append(problem._replace(matters=False) if _is_template(source.text, problem.offset or 0) else problem)
     except (ReaderError, UnicodeEncodeError):
         found.append(_forbidden(source))
     return tuple(found)
+
+
+def _reason(error: yaml.MarkedYAMLError) -> str:
+    """What libyaml refuses, in fewer words: `expected ',' or ']' in a flow sequence`."""
+    problem = _expecting().sub("expected", str(error.problem))
+    where = _parsing().sub("", error.context or "")
+    return f"{problem} in {where}" if where else problem
 
 
 def _is_template(text: str, offset: int) -> bool:
