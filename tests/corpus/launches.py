@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_gbs.checking.launch_run import launch_run
 from pytest_gbs.checking.repository import Repository
-from pytest_gbs.checking.runs import launch_run
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.launches.find import FoundLaunch

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.evidence import Evidence
 from pytest_gbs.checking.finalise import merged
+from pytest_gbs.checking.judging import RecipeJudgement, judge_file, judge_recipe
+from pytest_gbs.checking.launch_run import BATCH, launch_run
 from pytest_gbs.checking.reporting import FileResult, Reporting
 from pytest_gbs.checking.repository import Repository
-from pytest_gbs.checking.runs import BATCH, Context, RecipeJudgement, build_runs, claimed, judge_file, judge_recipe, launch_run
+from pytest_gbs.checking.runs import Context, build_runs, claimed
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions

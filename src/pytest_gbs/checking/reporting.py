@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.finalise import Launched, Outcomes, Reported, Silence, merged, with_severity
+from pytest_gbs.checking.judging import RecipeJudgement, judge_file
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.rulebook import Rulebook
-from pytest_gbs.checking.runs import RecipeJudgement, judge_file
 from pytest_gbs.checking.secondary_files import SecondaryFiles
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Kind, LauncherFile

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_gbs.checking.finalise import merged
+from pytest_gbs.checking.judging import judge_file
 from pytest_gbs.checking.reporting import FileResult
 from pytest_gbs.checking.rulebook import Rulebook
-from pytest_gbs.checking.runs import judge_file
 from pytest_gbs.model.rule import Scope
 from pytest_gbs.model.saved_output import SavedOutput
 

@@ -14,9 +14,9 @@ from pytest_gbs.checking import finalise
 from pytest_gbs.checking.evidence import Evidence
 from pytest_gbs.checking.file_judge import FileJudge
 from pytest_gbs.checking.finalise import Launched, merged
+from pytest_gbs.checking.judging import RecipeJudgement, judge_file
 from pytest_gbs.checking.reporting import FileResult, Reporting
 from pytest_gbs.checking.repository import WORTH_SHARING, Repository
-from pytest_gbs.checking.runs import RecipeJudgement, judge_file
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import MISSING
 from pytest_gbs.model.document import NOTEBOOK
