@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pytest_gbs.arithmetic.wording import agreement
+from pytest_gbs.checking.nearby import agreement_of, evidence_of, is_near
 from pytest_gbs.claims.worlds import Nearby
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import FOLDER, MISSING
@@ -17,16 +17,14 @@ from pytest_gbs.frameworks import describes, recogniser, recognising_words
 from pytest_gbs.launches.jobs import is_job, may_describe_job
 from pytest_gbs.launches.programs import hints as launcher_hints
 from pytest_gbs.launches.programs import read_launcher_file
-from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS, MAKEFILES, PROGRAMS, RECIPES, SCRIPTS, Document
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import LauncherFile
-from pytest_gbs.model.location import KeyPath, Lines, Location, Source, Unreadable
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM, Program
-from pytest_gbs.model.quantity import PARALLEL, Name, Note, Origin, Quantity
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.readers import read
 
@@ -304,7 +302,7 @@ class Repository:
     def remember(self, path: str, launcher_file: LauncherFile | None, source: Source) -> None:
         """Keep what the file at `path` is as a launcher file, so that it need not be read again as evidence."""
         if path not in self._launcher_files or launcher_file is not None:
-            self._launcher_files[path] = None if launcher_file is None else (launcher_file, _evidence(launcher_file, source))
+            self._launcher_files[path] = None if launcher_file is None else (launcher_file, evidence_of(launcher_file, source))
 
     def launcher_file(self, path: str) -> LauncherFile | None:
         """What the launcher file at `path` gives, or None if it is none."""
@@ -319,10 +317,10 @@ class Repository:
         folder = path.rpartition("/")[0]
         below: list[str] = []
         while folder not in self._nearby:
-            near = (path for path in _range(self.paths, f"{folder}/" if folder else "") if _is_near(path, folder))
+            near = (path for path in _range(self.paths, f"{folder}/" if folder else "") if is_near(path, folder))
             found = [f for path in near if (f := self._launcher_file(path)) and f[0].distributed]
             if found or not folder:
-                self._nearby[folder] = _agreement(found)
+                self._nearby[folder] = agreement_of(found)
             else:
                 below.append(folder)
                 folder = folder.rpartition("/")[0]
@@ -342,7 +340,7 @@ class Repository:
             return None
         files = (read_launcher_file(document) for document in read(source) if isinstance(document, Document))
         file = next((each for each in files if each is not None), None)
-        return None if file is None else (file, _evidence(file, source))
+        return None if file is None else (file, evidence_of(file, source))
 
     def _read(self, source: Source) -> tuple[Document | Unreadable, ...]:
         """The documents of `source`, parsed once while it is the text of its file, and not again for the recipe that is being judged."""
@@ -410,49 +408,6 @@ def _is_there(found: Source | Unreadable) -> bool:
 def _is_script(path: str) -> bool:
     """Whether the name of a file says that it may hold command lines."""
     return path.lower().endswith(COMMANDS) or path.rpartition("/")[2] in MAKEFILES
-
-
-# What a folder is called whose launcher files are for all of a repository.
-_FOR_ALL: Final = ("accelerate", "config", "launch")
-
-
-def _is_near(path: str, folder: str) -> bool:
-    """Whether the file at `path` lies in `folder` or right below; at the root in one for all projects."""
-    inside = path[len(folder) :].strip("/").split("/")
-    return len(inside) == 1 or (len(inside) == 2 and (bool(folder) or any(word in inside[0].lower() for word in _FOR_ALL)))
-
-
-def _evidence(launcher_file: LauncherFile, source: Source) -> str:
-    """Where the file says how many processes it starts: `zero3.yaml:16  num_processes: 8`."""
-    size = next((q for q in launcher_file.quantities if q.name in (Name.WORLD_SIZE, Name.GPUS_PER_NODE) and q.at), None)
-    if size is None or size.at is None:
-        return source.path
-    return f"{source.path}:{Lines(source.text).line_of(size.at.start)}  {size.key}: {size.value}"
-
-
-def _agreement(found: list[tuple[LauncherFile, str]]) -> Nearby:
-    """What launcher files agree on; if they disagree, who says what."""
-    each = [(q, note) for file, note in found if (q := _size(file, Name.GPUS_PER_NODE)) is not None]
-    values = sorted({q.value for q, _ in each})
-    if not each:
-        return Nearby()
-    if len(values) > 1:
-        said = ", ".join(f"{note.split('  ')[0]} {q.value}" for q, note in each[:4])
-        return Nearby(disagreement=f"launcher files disagree on GPUs per node: {said}")
-    size, note = each[-1]
-    parallel = tuple(q for name in PARALLEL if (q := _unanimous(found, name)) is not None)
-    assumption = Assumption(Assuming.FILES_NEARBY, size.name, size.value, len(each), note)
-    return Nearby(size._replace(origin=Origin.LAUNCHER, note=Note(agreement(len(each)))), parallel, (assumption,))
-
-
-def _size(file: LauncherFile, name: str) -> Quantity | None:
-    return next((q for q in file.quantities if q.name == name), None)
-
-
-def _unanimous(found: list[tuple[LauncherFile, str]], name: str) -> Quantity | None:
-    sizes = [_size(file, name) for file, _ in found]
-    first = sizes[0]
-    return first if first is not None and all(size is not None and size.value == first.value for size in sizes) else None
 
 
 def _depends_on_versions(framework: Framework, document: Document) -> bool:

@@ -11,7 +11,8 @@ from pytest_gbs.fixes.current_batch import elsewhere, shape, sizes_of
 from pytest_gbs.fixes.editing import by_source, edit_all
 from pytest_gbs.fixes.rereading import unintended
 from pytest_gbs.fixes.scale_check import same, worse
-from pytest_gbs.fixes.scale_edits import InsertionPoint, comments, merged, without
+from pytest_gbs.fixes.scale_comments import comments
+from pytest_gbs.fixes.scale_edits import InsertionPoint, merged, without
 from pytest_gbs.fixes.scale_notes import back, counted, launches, names, near, others, why
 from pytest_gbs.fixes.scale_task import ScaleContext, Target, Task, by_name, fitting, prepare, replaced_by
 from pytest_gbs.model.hardware import CommandLineHardware

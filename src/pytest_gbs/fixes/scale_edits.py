@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import Final, TypeAlias
 
 from pytest_gbs.arithmetic.wording import leaves
@@ -12,7 +11,6 @@ from pytest_gbs.fixes.current_batch import RANK_COUNTS
 from pytest_gbs.fixes.editing import Read
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.reading import read_sizes
-from pytest_gbs.model.declaration import Declaration, Factor, Force
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.document import Mapping as MappingNode
 from pytest_gbs.model.framework import Framework, Row
@@ -26,7 +24,6 @@ from pytest_gbs.model.scaling import Change, What
 
 # What marks a key that scaling has put in, so that scaling back takes it out again.
 ADDED: Final = "# added by gbs scale"
-_BESIDE_HARDWARE: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
 _WRITTEN: Final = (Origin.FILE, Origin.LAUNCH)
 
 Values: TypeAlias = "Mapping[str, int]"
@@ -67,11 +64,11 @@ def editable_number(size: Size, read: Read) -> EditableNumber | None:
     if len(written) != 1 or written[0].value != size.value or written[0].at is None:
         return None
     leaf = written[0]
-    at = _digits(leaf.at, leaf.value, read) if leaf.at else None
+    at = digits_at(leaf.at, leaf.value, read) if leaf.at else None
     return None if at is None else EditableNumber(leaf.name, leaf.value, at, leaf.key or leaf.name)
 
 
-def _digits(at: Location, value: int, read: Read) -> Location | None:
+def digits_at(at: Location, value: int, read: Read) -> Location | None:
     """The span of the digits of `value` in the text at `at`: all of it, or what is left of quotes or of `gpu:` before it."""
     source = read(at.source)
     if not isinstance(source, Source):
@@ -205,109 +202,15 @@ _nodes_directive = lazy_pattern(r"(?m)^#SBATCH[ \t]+(?:--nodes[ =]|-N[ \t]*)(\d{
 def _hardware_number(at: Location, meant: list[Quantity], nodes: int | None, read: Read) -> EditableNumber | None:
     """The number at `at` as the size of `meant` that it is; a total over all nodes may be written as the part of each."""
     for size in meant:
-        found = _digits(at, size.value, read)
+        found = digits_at(at, size.value, read)
         if found is not None:
             return EditableNumber(size.name, size.value, found, size.key or size.name)
     for size in meant:
         if size.name == Name.WORLD_SIZE and nodes and size.value % nodes == 0:
-            found = _digits(at, size.value // nodes, read)
+            found = digits_at(at, size.value // nodes, read)
             if found is not None:
                 return EditableNumber(Name.GPUS_PER_NODE, size.value // nodes, found, size.key or size.name)
     return None
-
-
-def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[Change, ...]:
-    """The changes of what comments state of the batch's factors and hardware, from the `old` sizes to the `new` ones.
-
-    Only numbers that are those of the old sizes are touched: a comment may be about something else as well.
-    """
-    found: dict[Location, Change] = {}
-    # "8 GPUs" beside a number of nodes are those of each; alone they are all there are.
-    of_node = any(Name.NUM_NODES in (d.name, *(name for name, _ in d.conditions)) for d in run.declarations if d.force == Force.STATES)
-    for declaration in run.declarations:
-        if declaration.force == Force.STATES and not declaration.weak:
-            for factor in _factors(declaration, old, of_node):
-                at = _digits(factor.at, factor.value, read)
-                if at is not None and factor.name in new and new[factor.name] != factor.value:
-                    change = EditableNumber(factor.name, factor.value, at, "comment").to(new[factor.name], What.COMMENT)
-                    found.setdefault(at, change._replace(edit=_with_noun(change, read)))
-    return tuple(found.values())
-
-
-def _with_noun(change: Change, read: Read) -> Edit:
-    """The edit of a number in a comment that takes the word behind it along: `8 nodes`, `1 node`.
-
-    A word that does not go with its number as it stands stays as it is, and so does one with another noun behind it (`8 GPU node`):
-    scaling back could not restore it.
-    """
-    source = read(change.at.source)
-    match = _noun().match(source.text, change.at.stop) if isinstance(source, Source) else None
-    if match is None or not isinstance(source, Source) or bool(match.group(2)) != (change.old != 1):
-        return change.edit
-    at = change.at._replace(stop=match.end())
-    return Edit(at, source.text[at.start : at.stop], f"{change.new}{match.group(1)}{'s' if change.new != 1 else ''}")
-
-
-@cache
-def _noun() -> re.Pattern[str]:
-    behind = "and|are|as|at|by|each|for|from|gives?|in|is|of|on|or|per|so|to|total|using|via|was|were|with|x"
-    return re.compile(rf"(?m)([ \t](?:[Nn]ode|GPU|gpu|[Mm]achine|[Dd]evice))(s?)(?![\w-])(?=[ \t]*(?:$|[^\w \t]|(?:{behind})\b))")
-
-
-def _factors(declaration: Declaration, old: Values, of_node: bool) -> Iterator[Factor]:
-    """Yield the numbers of a statement that are sizes of `old`, each by the name of the size that it is."""
-    names = _meanings(declaration, of_node)
-    if declaration.name in (*HARDWARE, *_BESIDE_HARDWARE):
-        yield from _named(Factor(declaration.value, declaration.name, declaration.at), names, old)
-    if declaration.condition_places:
-        for factor in declaration.stated_conditions():
-            yield from _named(factor, names, old)
-    if declaration.sum is None:
-        return
-    for factor in declaration.sum.factors:
-        if factor.name:
-            yield from _named(factor, names, old)
-    yield from _unnamed([factor for factor in declaration.sum.factors if not factor.name], declaration, old)
-
-
-def _meanings(declaration: Declaration, of_node: bool) -> tuple[str, ...]:
-    """The sizes that "GPUs" may be in a statement, the likelier first."""
-    if not declaration.ambiguous:
-        return (Name.WORLD_SIZE,)
-    return (Name.GPUS_PER_NODE, Name.WORLD_SIZE) if of_node else (Name.WORLD_SIZE, Name.GPUS_PER_NODE)
-
-
-def _named(factor: Factor, meanings: tuple[str, ...], old: Values) -> Iterator[Factor]:
-    """Yield `factor` if it is the size of `old` that it names."""
-    for name in meanings if factor.name == Name.WORLD_SIZE else (factor.name,):
-        if old.get(name) == factor.value:
-            yield factor._replace(name=name)
-            return
-
-
-def _unnamed(factors: list[Factor], declaration: Declaration, old: Values) -> Iterator[Factor]:
-    """Yield the bare numbers of a product by the names that they stand for, where each of them has one."""
-    if not factors or declaration.sum is None:
-        return
-    taken = {factor.name for factor in declaration.sum.factors if factor.name}
-    for hardware in ((Name.WORLD_SIZE,), (Name.NUM_NODES, Name.GPUS_PER_NODE), (Name.DATA_PARALLEL_SIZE,)):
-        names = [n for n in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, *hardware) if n not in taken and n in old]
-        paired = _paired(factors, names, old)
-        if paired is not None:
-            yield from paired
-            return
-
-
-def _paired(factors: Iterable[Factor], names: list[str], old: Values) -> list[Factor] | None:
-    """Each factor with the first of `names` that has its value, or None if one is left over."""
-    rest, paired = list(names), list[Factor]()
-    for factor in factors:
-        name = next((name for name in rest if old[name] == factor.value), None)
-        if name is None:
-            return None
-        rest.remove(name)
-        paired.append(factor._replace(name=name))
-    return paired
 
 
 def merged(changes: Iterable[Change]) -> tuple[Change, ...] | str:
