@@ -83,7 +83,7 @@ def stale_product(run: Run, declaration: Declaration, reading: Reading, world: W
 
 
 def _rounded(size: Quantity) -> str:
-    """Words for a `size` that is what is left of a larger one: `, which is train.global_batch_size 14 rounded down ...`; "" if it is not."""
+    """The reason why `size` is less than stated: `, which is train.global_batch_size 14 rounded down ...`; "" if it is not."""
     asked = next((leaf for leaf in leaves(size) if leaf.name == size.name and leaf.value != size.value), None)
     return f", which is {asked.key or called(asked.name)} {asked.value:,} rounded down to whole micro batches" if asked else ""
 
