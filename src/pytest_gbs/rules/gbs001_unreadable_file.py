@@ -3,7 +3,7 @@
 The file is not YAML, JSON or TOML, is nested too deeply, is too large, or is not text at all. A file that was not named on the
 command line and has no batch or launch key is only counted.
 
-What can't be read is not checked, and a check that passes over a broken recipe in silence is worth nothing.
+What can't be read is not checked, and a check must not ignore a broken recipe.
 
 What the framework does: it stops with the error of its loader, after the job was scheduled. If the loader is more lenient
 than YAML allows, the message says what it would make of the file.

@@ -8,8 +8,8 @@ that is pasted to try something, leave such a pair behind.
 What the framework does: PyYAML, which transformers, TRL and accelerate load with, and Python's JSON keep the last value
 without a warning. OmegaConf, YAML 1.2 loaders and DeepSpeed's JSON reader stop.
 
-How to fix it: delete the line that is not meant. Look at the value that the finding names as dropped: it may be the one
-that a comment, a paper or a launch script relies on.
+How to fix it: delete the wrong line. Look at the value that the finding names as dropped: it may be the one that a comment, a
+paper or a launch script relies on.
 
 It stays silent for keys that are not a size of the batch, such as the steps between two saves. If both values are the same the
 finding is a note, because nothing is lost yet.

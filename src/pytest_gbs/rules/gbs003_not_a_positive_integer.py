@@ -3,8 +3,8 @@
 Few frameworks check their batch sizes when they read them. An accumulation of -1 trains no step at all and ends without an
 error; a zero divides by zero after the model was loaded; `"8"` and `8.0` stop only where the data loader is built.
 
-The finding says what the framework does, from the framework's own table: what stops one is taken by another. TRL, say, turns
-the text `"8"` into a number and transformers does not.
+The finding says what the framework does, from the framework's own table: what stops one is taken by another. TRL, for example,
+turns the text `"8"` into a number and transformers does not.
 
 The finding is a warning where the framework takes the value, but reads another number than a person does: YAML 1.1 takes `010`
 for octal (8) and `1:30` for base 60 (90), and Python takes `true` for 1.

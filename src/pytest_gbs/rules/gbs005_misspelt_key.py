@@ -1,4 +1,4 @@
-"""An unknown key that differs by a slip from a batch key which is missing.
+"""An unknown key that is probably a misspelt batch key that is missing.
 
 `gradient_accumulation_step: 8` looks like a setting. It is not one: the accumulation is the framework's default.
 
@@ -11,8 +11,8 @@ warning.
 How to fix it: write the key as the finding has it. If the key is your script's own, put `# gbs: ignore[GBS005]` with a
 reason behind it.
 
-It stays silent if the right key is in the file as well, if the key belongs to the framework, and for short keys,
-which differ by a letter too easily: one slip is allowed from six letters on. From twelve on a second letter may be missing or too
+It stays silent if the right key is in the file as well, if the key belongs to the framework, and for short keys, which differ
+by a letter too easily: one typing error is allowed from six letters on. From twelve on a second letter may be missing or too
 many.
 """
 

@@ -1,8 +1,8 @@
 """A comment names a factor of the batch that is set to something else.
 
 `# global batch = 8 GPUs x micro_batch=4 x grad_accum=2 = 64` says three things beside the 64. If the micro batch is now 8, the
-comment's sum is still right in itself, and wrong about this recipe. The finding points at the factor, which is the cause,
-rather than at the product, and states the product that the settings give now.
+comment's arithmetic is still right, but wrong for this recipe. The finding points at the factor, which is the cause, rather
+than at the product, and states the product that the settings give now.
 
 How to fix it: set the key back to the number in the comment, or write the new factor and the new product into the comment.
 

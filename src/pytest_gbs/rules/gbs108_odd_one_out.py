@@ -4,7 +4,7 @@ A comment such as `# Config for 8 nodes with GBS 128` leaves open how many GPUs 
 things and all but one imply the same number, that one is off by a factor: how a doubled accumulation shows without any evidence
 from outside. It is a warning, since a recipe may be meant for other machines.
 
-How to fix it: correct the comment or the setting, or say how many GPUs a node has (`8 nodes of 4 GPUs`), which ends the doubt.
+How to fix it: correct the comment or the setting, or say how many GPUs a node has (`8 nodes of 4 GPUs`), which settles it.
 """
 
 from __future__ import annotations

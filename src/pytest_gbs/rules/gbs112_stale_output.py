@@ -1,7 +1,7 @@
-"""The saved output of a notebook is that of a run with another batch than its source has now.
+"""The saved output of a notebook comes from a run with another batch than its source gives now.
 
-As training begins, the Trainer of transformers and Unsloth print the batch of each device and the accumulation. The notebook keeps that,
-and the loss curves and timings below it, when somebody changes the source and does not run it again. Readers then compare their own
+As training begins, the Trainer of transformers and Unsloth print the batch of each device and the accumulation. The notebook
+keeps that, and the loss curves and timings below it, if the source is changed and not run again. Readers then compare their own
 run with one of another batch.
 
 How to fix it: run the notebook again, or clear its outputs.

@@ -11,9 +11,9 @@ says; the finding is an error if it stops and a warning if it corrects.
 How to fix it: keep the key that says what you mean and delete the other: it follows. If a stated size disagrees with its
 factors, the finding shows both numbers with their arithmetic.
 
-It stays silent if one of the keys is `null`, if a size is not known, and if a Python program of the repository writes one of the keys
-as an override (`++policy.dtensor_cfg.enabled=false`): the recipe does not run as it stands. A comment that disagrees is the business of
-the 1xx rules.
+It stays silent if one of the keys is `null`, if a size is not known, and if a Python program of the repository writes one of
+the keys as an override (`++policy.dtensor_cfg.enabled=false`): the recipe does not run as it stands. A comment that disagrees
+is reported by the 1xx rules.
 """
 
 from __future__ import annotations

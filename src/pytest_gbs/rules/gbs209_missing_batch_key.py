@@ -1,11 +1,11 @@
 """A recipe without a key that its framework cannot do without.
 
-Some frameworks have no default for a part of the batch: they compute it from what is there, and stop where that is not enough.
+Some frameworks have no default for a part of the batch: they compute it from what is there, and stop if that is not enough.
 
 What the framework does: DeepSpeed stops with `Either train_batch_size or train_micro_batch_size_per_gpu needs to be
 provided`. Its table says what each of the others does.
 
-How to fix it: write the key down. The message names the candidates.
+How to fix it: add the key. The message names the candidates.
 
 It stays silent about a file that others complete: a fragment, a parent, a launch that gives the key.
 """

@@ -7,7 +7,7 @@ program about the batch that it sets itself, if a script starts it without anoth
 
 Each launch is checked separately: with the processes that its launcher starts, and the recipe with the settings of the command
 line in it. Only the number of the claim counts, not the hardware beside it: a launch on one node with eight times the
-accumulation gives the same batch, and is in order.
+accumulation gives the same batch, and is correct.
 
 It is an error for a shell script, a Slurm script or a Makefile, and a warning for a command in a document or a claim of one: of the
 section that the command is in, or that names the script, if there is no other that it may mean. Launches in tests,

@@ -6,8 +6,8 @@ What the framework does: each launch trains with its own batch.
 
 How to fix it: write down which batch the recipe is for (`# gbs: 128`); from then on the launch that gives another one is found.
 
-It stays silent if the recipe claims a batch, if a policy gives one, for commands in documents and tests, and if a launch
-leaves the number of GPUs open. It is advice, and no finding that fails anything.
+It stays silent if the recipe claims a batch, if a policy gives one, for commands in documents and tests, and if a launch leaves
+the number of GPUs open. It is advice and never fails a check.
 """
 
 from __future__ import annotations

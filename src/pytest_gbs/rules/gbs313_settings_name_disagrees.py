@@ -1,7 +1,8 @@
 """The name of a file of settings states other nodes, GPUs or parallel sizes than the file sets.
 
-The runs of MLPerf are started from such files: `config_DGXH100_8x8x2xtp4pp1cp2.sh` is 8 nodes of 8 GPUs, a minibatch of 2, tensor parallel
-size 4, pipeline parallel size 1 and context parallel size 2. Whoever picks one by its name runs another batch.
+The runs of MLPerf are started from such files: `config_DGXH100_8x8x2xtp4pp1cp2.sh` is 8 nodes of 8 GPUs, a minibatch of 2,
+tensor parallel size 4, pipeline parallel size 1 and context parallel size 2. Anyone who picks one by its name runs another
+batch.
 
 What the script does: it reads the variables and ignores the name.
 

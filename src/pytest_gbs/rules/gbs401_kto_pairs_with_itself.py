@@ -3,8 +3,8 @@
 KTO compares each answer with an estimate of how far the policy has moved from the reference: the mean over answers that do not
 belong to their prompts. HALOs makes those by pairing each prompt of a micro batch with the answer of the next one.
 
-In a micro batch of one the next one is the same: the estimate is taken on the very answers that the loss rewards, and nothing
-in the logs tells.
+In a micro batch of one the next one is the same: the estimate is taken on the very answers that the loss rewards, and the logs
+do not show it.
 
 What the framework does: it continues without a warning (train/dataloader.py:549-557). The loader refuses a batch of one over all
 processes, but not over each of them.

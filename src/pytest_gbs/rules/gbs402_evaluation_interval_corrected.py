@@ -9,8 +9,8 @@ stops with a `ZeroDivisionError` once the models are loaded.
 
 How to fix it: make `eval_every` a multiple of `model.batch_size`.
 
-It is an error where the interval becomes 0, a warning where it is corrected, and advice where it is the default that is. It stays silent
-where the batch or the interval is not known.
+It is an error if the interval becomes 0, a warning if it is corrected, and advice if the default is corrected. It stays silent
+if the batch or the interval is not known.
 """
 
 from __future__ import annotations

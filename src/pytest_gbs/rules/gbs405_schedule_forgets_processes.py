@@ -1,8 +1,8 @@
 """A learning-rate schedule that accelerate prepares is made for a number of steps that does not fit the number of processes.
 
 A prepared schedule takes one step for each process whenever the optimizer takes one. On 8 GPUs a schedule that is made for
-`args.max_train_steps` steps of the optimizer ends after an eighth of the run, and so does its warm-up; one that counts the processes twice
-never ends. Nothing stops, and on one GPU all is in order.
+`args.max_train_steps` steps of the optimizer ends after an eighth of the run, and so does its warm-up; one that counts the
+processes twice never ends. Nothing stops, and on one GPU everything is correct.
 
 What accelerate does: `AcceleratedScheduler.step` (accelerate 16cb6eb8, `scheduler.py:54-82`) steps the schedule `num_processes` times,
 unless the `Accelerator` has `split_batches=True` or `step_scheduler_with_optimizer=False`. It is meant for a schedule whose length is
@@ -13,8 +13,8 @@ How to fix it: multiply options that count optimizer steps by `accelerator.num_p
 from the length of a data loader that is not prepared yet. An option that is set to such a length if it is not given needs both: the
 length divided by the processes if it is set, the option multiplied by them where the schedule is made.
 
-It stays silent if it is not plain what a number counts, or whether accelerate gets the schedule. An option counts optimizer steps only if
-the program ends when a counter of those reaches it. The warm-up is judged only beside a length that fits.
+It stays silent if it is unclear what a number counts, or whether accelerate gets the schedule. An option counts optimizer steps
+only if the program ends when a counter of those reaches it. The warm-up is judged only beside a length that fits.
 """
 
 from __future__ import annotations

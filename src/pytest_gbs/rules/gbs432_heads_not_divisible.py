@@ -1,4 +1,4 @@
-"""Attention heads that do not divide among the tensor-parallel ranks.
+"""Attention heads that can't be split evenly over the tensor-parallel ranks.
 
 Each tensor-parallel rank computes whole attention heads. The number of heads belongs to the model and the number of ranks to the
 cluster, so that a recipe breaks when it moves to another of either.

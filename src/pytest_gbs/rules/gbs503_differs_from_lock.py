@@ -4,9 +4,9 @@ Most recipes claim nothing: no comment says what their batch should be. `gbs loc
 each launch of it. From then on a batch cannot change by accident: to change it on purpose, run `gbs lock` again, and the reviewer
 sees that line in the change. No history is needed, so it works in shallow clones and forks.
 
-The finding names the operand that moved the batch. A change of several operands that cancel out (twice the nodes, half the accumulation)
-is none. If the hardware is not known, the part of one GPU is compared; where the lock has the hardware and the recipe no longer
-does, the rule says on how many GPUs the batch would be the same.
+The finding names the factor that changed the batch. Changes that cancel out (twice the nodes, half the accumulation) are not
+reported. If the hardware is not known, the part of one GPU is compared; where the lock has the hardware and the recipe no
+longer does, the rule says on how many GPUs the batch would be the same.
 
 How to fix it: undo the change of the operand, or, if it is intended, run `gbs lock` and commit the line that it changes.
 

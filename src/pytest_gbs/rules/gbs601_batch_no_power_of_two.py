@@ -1,8 +1,8 @@
 """The global batch size is not a power of two.
 
-It is advice, and off unless selected (`extend-select = ["GBS601"]`): a rule of thumb, not a fact. Kernels and collectives of today do
-not care; batches of 128, 256 or 512 are what people tune, compare and scale by halves and doubles, and a batch of 120 is more often
-what a change of hardware left behind than a choice.
+It is advice, and off unless selected (`extend-select = ["GBS601"]`): a rule of thumb, not a fact. Kernels and collectives no
+longer need one; batches of 128, 256 or 512 are what people tune, compare and scale by halves and doubles, and a batch of 120 is
+more often what a change of hardware left behind than a choice.
 
 What the framework does: it trains with it all the same.
 

@@ -1,8 +1,8 @@
 """The global batch size changed since the base revision, and intervals of the recipe count optimizer steps.
 
-It is advice, and off unless selected (`extend-select = ["GBS602"]`). With half the batch an epoch has twice the steps: warmup, saves and
-evaluations that are given in steps come twice as often as before in samples, and `max_steps` trains on half of them. Whether that is
-meant, the file does not say.
+It is advice, and off unless selected (`extend-select = ["GBS602"]`). With half the batch an epoch has twice the steps: warmup,
+saves and evaluations that are given in steps come twice as often as before in samples, and `max_steps` trains on half of them.
+The file does not say whether that is intended.
 
 What the framework does: it counts optimizer steps.
 
