@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest_gbs
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.documentation import page_of
 from pytest_gbs.model.errors import GbsError
@@ -38,7 +38,7 @@ def _told(recipe: Any) -> dict[str, Any]:
 
 def _place(report: Any, at: Any) -> str:
     """Where a launch stands: `train.sh:2`."""
-    return Places(report, Options()).line(at, "")
+    return Places(report, FormatOptions()).line(at, "")
 
 
 class Point(NamedTuple):

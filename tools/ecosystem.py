@@ -22,7 +22,7 @@ from pytest_gbs import Given, Settings
 from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.formats._places import Places
 
 UNREAD: Final = "?"
@@ -65,7 +65,7 @@ def findings(folder: Path) -> Iterator[Row]:
     report = check(WorkTree(folder), (), Settings(), Given())
     if not report.internal and not report.findings():
         yield Row(folder.name, _NOTHING, "", "", "TRUE", "", "")
-    places = Places(report, Options())
+    places = Places(report, FormatOptions())
     for bug in report.internal:
         yield Row(folder.name, _INTERNAL, escape(bug.path), "error", UNREAD, "", *_told(bug.words))
     for each in report.findings():

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats.text import render
 from pytest_gbs.model.rule import Example, Rule
 from pytest_gbs.rules import manuals
@@ -67,7 +67,7 @@ def _flags(example: Example) -> tuple[str, ...]:
 
 def _says(example: Example) -> str:
     with TemporaryDirectory() as folder:
-        return render(check_example(example, Path(folder)), Options(verbosity=-1))
+        return render(check_example(example, Path(folder)), FormatOptions(verbosity=-1))
 
 
 def _fence(text: str, language: str) -> str:

@@ -12,7 +12,7 @@ from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.root import StrPath, find_root, most_searched
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._escape import escape as written
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity
@@ -67,7 +67,7 @@ class LoadedRepository(NamedTuple):
     recipes: dict[str, Recipe]
     problems: tuple[FoundProblem, ...]
     report: Report
-    options: Options
+    options: FormatOptions
 
     def records(self) -> list[dict[str, str | int | None]]:
         """A row for each recipe and each launch of one, for tables: names, and sizes as numbers, None if they are not known."""
@@ -118,7 +118,7 @@ def load(
     most = most_searched(root.as_posix()) if target else None
     tree = WorkTree(root, settings.max_file_size, settings.exclude, frozenset((target,)), most)
     report = check_worktree(tree, (target,), settings, hardware(nodes, gpus_per_node, world_size, ""), keep_runs=True)
-    return _loaded(root, report, Options(root=root.as_posix(), folder=folder.as_posix()))
+    return _loaded(root, report, FormatOptions(root=root.as_posix(), folder=folder.as_posix()))
 
 
 def load_texts(
@@ -133,10 +133,10 @@ def load_texts(
     for path, text in texts.items():
         tree.put(path, text)
     report = check_worktree(tree, (), Settings(), hardware(nodes, gpus_per_node, world_size, ""), keep_runs=True)
-    return _loaded(Path(), report, Options())
+    return _loaded(Path(), report, FormatOptions())
 
 
-def _loaded(root: Path, report: Report, options: Options) -> LoadedRepository:
+def _loaded(root: Path, report: Report, options: FormatOptions) -> LoadedRepository:
     places = Places(report, options)
     problems = tuple(_problem(finding, places) for finding in by_severity(report))
     return LoadedRepository(root, dict(_recipes(report, places)), problems, report, options)

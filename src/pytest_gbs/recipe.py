@@ -160,14 +160,14 @@ class Recipe(NamedTuple):
 
     def equation(self) -> tuple[tuple[str, str, str], ...]:
         """A line for each size, as in `gbs show`: its name, its number, its arithmetic and its origin."""
-        from pytest_gbs.formats import Options
+        from pytest_gbs.formats import FormatOptions
         from pytest_gbs.formats._places import Places
         from pytest_gbs.formats._show_recipe import lines
 
         if self.run is None or self.report is None:
             return ()
         launched = [each.run for each in self.launches if each.run is not None and each.run is not self.run]
-        return tuple((label, value, text) for label, value, text in lines(self.run, launched, Places(self.report, Options())))
+        return tuple((label, value, text) for label, value, text in lines(self.run, launched, Places(self.report, FormatOptions())))
 
     def _repr_html_(self) -> str:
         """`equation` as a table."""

@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 
 from pytest_gbs.files.shipped import read_schema
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._diff import find
-from pytest_gbs.model.difference import Batch, Change, Differences, Operand, Status
+from pytest_gbs.model.difference import Batch, BatchChange, Differences, Operand, Status
 from tests.cli.support import GOOD, LAUNCHER, UNCLAIMED, Gbs
 from tests.git import Git
 
@@ -340,8 +340,10 @@ def test_no_change_is_one_line(git: Git, gbs: Gbs) -> None:
 def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(name: str) -> None:
     sides = Batch(128, "128", "samples"), Batch(64, "64", "samples")
     operands = (Operand("micro_batch_size", "micro batch size", 4, 2, "a.yaml", 5),)
-    many = tuple(Change(name.format(n), "", Status.CHANGED, *sides, operands, factor=1 / (n + 2), notes=("note",)) for n in range(3000))
-    text = find("markdown")(Differences("main", "HEAD", many, 3000), Options())
+    many = tuple(
+        BatchChange(name.format(n), "", Status.CHANGED, *sides, operands, factor=1 / (n + 2), notes=("note",)) for n in range(3000)
+    )
+    text = find("markdown")(Differences("main", "HEAD", many, 3000), FormatOptions())
     assert 55_000 < len(text) <= 65_000
     rows = sum(line.startswith("| ") and "128 → 64" in line for line in text.splitlines())
     notes = sum(line.startswith("- ") for line in text.splitlines())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_gbs.formats import Options, formats
+from pytest_gbs.formats import FormatOptions, formats
 from tests.formats.sample import REPORT
 
 EXPECTED = Path(__file__).parent / "expected"
@@ -13,7 +13,7 @@ EXPECTED = Path(__file__).parent / "expected"
 def main() -> None:
     EXPECTED.mkdir(exist_ok=True)
     for each in formats():
-        (EXPECTED / f"{each.name}.txt").write_text(each.render(REPORT, Options()), encoding="utf-8")
+        (EXPECTED / f"{each.name}.txt").write_text(each.render(REPORT, FormatOptions()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._excerpt import excerpt
 from pytest_gbs.formats._paint import Paint
 from pytest_gbs.formats._places import Places
@@ -19,7 +19,7 @@ def lines(text: str, at: str, *related: tuple[str, str], label: str = "declared"
     places = [Related(_place(text, part), name) for part, name in related]
     finding = Finding("GBS101", "", Severity.ERROR, _place(text, at), label, tuple(places))
     report = Report((), {"a.yaml": Source("a.yaml", text)}, {})
-    return list(excerpt(finding, Places(report, Options()), Paint(color=False)))
+    return list(excerpt(finding, Places(report, FormatOptions()), Paint(color=False)))
 
 
 def _place(text: str, part: str) -> Location:
@@ -37,7 +37,7 @@ def _place(text: str, part: str) -> Location:
 )
 def test_there_is_nothing_to_show(location: Location, sources: dict[str, Source]) -> None:
     finding = Finding("GBS101", "", Severity.ERROR, location)
-    assert list(excerpt(finding, Places(Report((), sources, {}), Options()), Paint(color=False))) == []
+    assert list(excerpt(finding, Places(Report((), sources, {}), FormatOptions()), Paint(color=False))) == []
 
 
 def test_distant_lines_are_folded_and_in_order() -> None:
@@ -102,8 +102,8 @@ def test_a_narrow_terminal_gets_shorter_lines(columns: int) -> None:
     place = Location("a.yaml", text.index("12"), text.index("12") + 2)
     found = Finding("GBS101", "word " * 30, Severity.ERROR, place, "here")
     report = Report((), {"a.yaml": Source("a.yaml", text)}, {})
-    shown = render_finding(found, report, Options(columns=columns)).splitlines()
+    shown = render_finding(found, report, FormatOptions(columns=columns)).splitlines()
     assert max(map(len, shown[1:])) <= max(columns, 60)
     line, below = shown[-2:]
     assert line.index("12") == below.index("━")
-    assert render_finding(found, report, Options(columns=200)) == render_finding(found, report)
+    assert render_finding(found, report, FormatOptions(columns=200)) == render_finding(found, report)

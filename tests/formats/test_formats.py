@@ -11,7 +11,7 @@ import pytest
 
 import pytest_gbs.formats
 from pytest_gbs.files.shipped import read_schema
-from pytest_gbs.formats import Options, find, formats, names
+from pytest_gbs.formats import FormatOptions, find, formats, names
 from pytest_gbs.model.errors import UsageError
 from tests.formats.accept import EXPECTED
 from tests.formats.sample import EMPTY, REPORT
@@ -19,12 +19,12 @@ from tests.formats.sample import EMPTY, REPORT
 
 @pytest.mark.parametrize("name", names())
 def test_the_sample_is_rendered_as_accepted(name: str) -> None:
-    assert find(name).render(REPORT, Options()) == (EXPECTED / f"{name}.txt").read_text(encoding="utf-8")
+    assert find(name).render(REPORT, FormatOptions()) == (EXPECTED / f"{name}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", names())
 def test_a_report_about_nothing_is_rendered(name: str) -> None:
-    assert isinstance(find(name).render(EMPTY, Options()), str)
+    assert isinstance(find(name).render(EMPTY, FormatOptions()), str)
 
 
 def test_formats_are_the_modules_of_the_folder() -> None:
@@ -85,41 +85,43 @@ def test_sarif_lists_every_rule_and_one_location_for_each_result() -> None:
 def test_fingerprints_differ_even_of_findings_that_are_alike(name: str) -> None:
     twice = [finding._replace(at=finding.at._replace(start=0, stop=1)) for finding in REPORT.findings()]
     files = tuple(file._replace(findings=(*file.findings, *twice)) for file in REPORT.files[:1])
-    value = json.loads(find(name).render(REPORT._replace(files=files), Options()))
+    value = json.loads(find(name).render(REPORT._replace(files=files), FormatOptions()))
     results = value if name == "gitlab" else value["runs"][0]["results"]
     marks = [result["fingerprint"] if name == "gitlab" else result["partialFingerprints"]["pytestGbs/v1"] for result in results]
     assert len(marks) == len(set(marks)) == 4
 
 
 def test_paths_are_shown_from_the_current_folder() -> None:
-    inside = find("concise").render(REPORT, Options(root="/home/repo", folder="/home/repo/recipes"))
+    inside = find("concise").render(REPORT, FormatOptions(root="/home/repo", folder="/home/repo/recipes"))
     assert "sft.yaml:1:31: GBS101" in inside.splitlines()[-1]
     assert inside.startswith("../accelerate/zero3.yaml:3:16: ")
-    above = find("text").render(REPORT, Options(root="/home/repo", folder="/home"))
+    above = find("text").render(REPORT, FormatOptions(root="/home/repo", folder="/home"))
     assert "assuming 8 GPUs per node: 3 launcher files agree (repo/accelerate/zero3.yaml:3  num_processes: 8)" in above
 
 
 @pytest.mark.parametrize("name", ["github", "gitlab", "sarif"])
 def test_paths_for_a_host_stay_relative_to_the_root(name: str) -> None:
-    assert find(name).render(REPORT, Options(root="/home/repo", folder="/home/repo/recipes")) == find(name).render(REPORT, Options())
+    assert find(name).render(REPORT, FormatOptions(root="/home/repo", folder="/home/repo/recipes")) == find(name).render(
+        REPORT, FormatOptions()
+    )
 
 
 def test_colours_are_the_only_difference_they_make() -> None:
     import re
 
-    plain, painted = (find("text").render(REPORT, Options(color=color)) for color in (False, True))
+    plain, painted = (find("text").render(REPORT, FormatOptions(color=color)) for color in (False, True))
     assert "\x1b[" in painted
     assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == plain
 
 
 def test_frames_are_ascii_where_the_terminal_has_nothing_else() -> None:
-    text = find("text").render(REPORT, Options(ascii=True))
+    text = find("text").render(REPORT, FormatOptions(ascii=True))
     assert text.isascii()
     assert "        |              -------          ^^^ declared\n" in text
 
 
 def test_fewer_words_leave_the_findings_and_more_list_the_files() -> None:
-    quiet, loud = (find("text").render(REPORT, Options(verbosity=verbosity)) for verbosity in (-1, 1))
+    quiet, loud = (find("text").render(REPORT, FormatOptions(verbosity=verbosity)) for verbosity in (-1, 1))
     assert "recipes in" not in quiet
     assert quiet.count("GBS101") == 1
     assert "unreadable   broken.yaml  not UTF-8 at byte 3\n" in loud
@@ -127,8 +129,8 @@ def test_fewer_words_leave_the_findings_and_more_list_the_files() -> None:
 
 def test_a_finding_of_two_files_is_told_once() -> None:
     doubled = REPORT._replace(files=(*REPORT.files, REPORT.files[0]._replace(document=2)))
-    assert find("concise").render(doubled, Options()) == find("concise").render(REPORT, Options())
+    assert find("concise").render(doubled, FormatOptions()) == find("concise").render(REPORT, FormatOptions())
 
 
 def read_json(name: str) -> Any:
-    return json.loads(find(name).render(REPORT, Options()))
+    return json.loads(find(name).render(REPORT, FormatOptions()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.formats import Options, find
+from pytest_gbs.formats import FormatOptions, find
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import FileReport, Report, Role, Verdict
@@ -14,7 +14,7 @@ def commands(*severities: str) -> list[str]:
     """The commands about one finding of each severity."""
     findings = tuple(Finding("GBS101", f"number {n}", severity, Location("a.yaml", n, n + 1)) for n, severity in enumerate(severities))
     report = Report((FileReport("a.yaml", 1, Role.RECIPE, "trl", Verdict.VIOLATED, (), findings),), {}, {})
-    return [line for line in find("github").render(report, Options()).splitlines() if line.startswith("::")]
+    return [line for line in find("github").render(report, FormatOptions()).splitlines() if line.startswith("::")]
 
 
 @pytest.mark.parametrize(

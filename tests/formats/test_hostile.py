@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_gbs.formats import Options, find, names
+from pytest_gbs.formats import FormatOptions, find, names
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.location import Location, Source
@@ -47,19 +47,21 @@ REPORT = Report((FILE, BROKEN), {PATH: Source(PATH, TEXT)}, {}, EVIL)
 
 @pytest.mark.parametrize("name", names())
 def test_no_control_reaches_the_terminal(name: str) -> None:
-    text = find(name).render(REPORT, Options(verbosity=1))
+    text = find(name).render(REPORT, FormatOptions(verbosity=1))
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2066-\u2069\ud800-\udfff\ufffe]", text)
     text.encode("utf-8")
 
 
 @pytest.mark.parametrize("name", names())
 def test_no_line_of_a_stranger_starts_a_workflow_command(name: str) -> None:
-    forged = [line for line in find(name).render(REPORT, Options(verbosity=1)).splitlines() if line.lstrip().startswith("::error file=x")]
+    forged = [
+        line for line in find(name).render(REPORT, FormatOptions(verbosity=1)).splitlines() if line.lstrip().startswith("::error file=x")
+    ]
     assert forged == []
 
 
 def test_github_writes_one_command_for_one_finding() -> None:
-    lines = find("github").render(REPORT, Options()).splitlines()
+    lines = find("github").render(REPORT, FormatOptions()).splitlines()
     assert len(lines) == 2
     command = re.fullmatch(r"::error file=([^:,]*),line=1,endLine=2,title=GBS101::(.*)", lines[0])
     assert command  # and no columns, since the place has two lines
@@ -71,19 +73,19 @@ def test_github_writes_one_command_for_one_finding() -> None:
 
 @pytest.mark.parametrize("name", ["json", "gitlab", "sarif"])
 def test_json_stays_json_and_ascii(name: str) -> None:
-    text = find(name).render(REPORT, Options())
+    text = find(name).render(REPORT, FormatOptions())
     assert text.isascii()
     json.loads(text)
 
 
 def test_junit_stays_xml_with_a_case_for_each_rule() -> None:
-    suite = ElementTree.fromstring(find("junit").render(REPORT, Options()).encode("utf-8"))
+    suite = ElementTree.fromstring(find("junit").render(REPORT, FormatOptions()).encode("utf-8"))
     assert len(suite.findall(".//testcase")) == 2
     assert len(suite.findall(".//failure")) == 1
 
 
 def test_markdown_stays_a_table_of_one_row() -> None:
-    text = find("markdown").render(REPORT, Options())
+    text = find("markdown").render(REPORT, FormatOptions())
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == 3
     assert all(len(re.findall(r"(?<!\\)\|", row)) == 5 for row in rows)
@@ -92,7 +94,7 @@ def test_markdown_stays_a_table_of_one_row() -> None:
 
 
 def test_sarif_uris_hold_no_byte_that_means_something() -> None:
-    run = json.loads(find("sarif").render(REPORT, Options()))["runs"][0]
+    run = json.loads(find("sarif").render(REPORT, FormatOptions()))["runs"][0]
     uri = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert re.fullmatch(r"[A-Za-z0-9._~/%-]+", uri)
     assert uri.startswith("recipes/a%0A%3A%3Aerror%20file%3Dx")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import notes
 from pytest_gbs.model.location import Location
@@ -16,7 +16,7 @@ def _commands(path: str, *kinds: str, edits: bool = True) -> list[str]:
     at = Location(path, 0, 1)
     fixes = tuple(Fix("set a to 2", kind, (Edit(at, "1", "2"),) if edits else ()) for kind in kinds)
     finding = Finding("GBS101", "a is 1", Severity.ERROR, at, fixes=fixes)
-    return [line for line in notes(finding, Places(Report((), {}, {}), Options())) if line.startswith("run: ")]
+    return [line for line in notes(finding, Places(Report((), {}, {}), FormatOptions())) if line.startswith("run: ")]
 
 
 def test_what_gbs_cannot_change_has_no_command() -> None:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from pytest_gbs.formats import Options, find
+from pytest_gbs.formats import FormatOptions, find
 from pytest_gbs.model.documentation import DOCUMENTATION, page_of
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Applicability, Edit, Fix
@@ -28,7 +28,7 @@ SCHEMAS = Path(__file__).parent / "published"
 def test_json_for_others(name: str, report: Report) -> None:
     schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
-    assert [error.message for error in validator.iter_errors(json.loads(find(name).render(report, Options())))] == []
+    assert [error.message for error in validator.iter_errors(json.loads(find(name).render(report, FormatOptions())))] == []
 
 
 class Element(NamedTuple):
@@ -52,7 +52,7 @@ JUNIT: Final = {
 
 @pytest.mark.parametrize("report", [REPORT, EMPTY], ids=["sample", "empty"])
 def test_junit(report: Report) -> None:
-    root = ElementTree.fromstring(find("junit").render(report, Options()))
+    root = ElementTree.fromstring(find("junit").render(report, FormatOptions()))
     assert root.tag == "testsuites"
     for element in root.iter():
         known = JUNIT[element.tag]
@@ -86,11 +86,11 @@ HERE = Location(STALE.at.source, STALE.at.start + 4, STALE.at.stop + 4)
     ],
 )
 def test_reviewdog_is_offered_no_change_elsewhere(fix: Fix) -> None:
-    assert "suggestions" not in json.loads(find("rdjson").render(_alone(fix), Options()))["diagnostics"][0]
+    assert "suggestions" not in json.loads(find("rdjson").render(_alone(fix), FormatOptions()))["diagnostics"][0]
 
 
 def test_reviewdog_counts_bytes() -> None:
-    text = find("rdjson").render(_alone(Fix("a", Applicability.SETTINGS, (Edit(HERE, "128", "256"),))), Options())
+    text = find("rdjson").render(_alone(Fix("a", Applicability.SETTINGS, (Edit(HERE, "128", "256"),))), FormatOptions())
     found = json.loads(text)["diagnostics"][0]
     span = {"start": {"line": 2, "column": 32}, "end": {"line": 2, "column": 35}}  # Ç is two bytes: a column more than SARIF has
     assert found["location"]["range"] == span
@@ -103,7 +103,7 @@ def test_a_rule_of_a_plug_in_has_no_page(code: str) -> None:
 
 
 def test_each_built_in_rule_leads_to_its_page() -> None:
-    rules = json.loads(find("sarif").render(REPORT, Options()))["runs"][0]["tool"]["driver"]["rules"]
+    rules = json.loads(find("sarif").render(REPORT, FormatOptions()))["runs"][0]["tool"]["driver"]["rules"]
     assert [rule["helpUri"] for rule in rules] == [f"{DOCUMENTATION}rules/{rule['id'].lower()}/" for rule in rules]
 
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_gbs.arithmetic.solver import solve
 from pytest_gbs.claims.judgement import judged
 from pytest_gbs.files.shipped import read_schema
-from pytest_gbs.formats import Options, find
+from pytest_gbs.formats import FormatOptions, find
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.declaration import Declaration, Interval
@@ -336,4 +336,4 @@ def test_a_launcher_file_that_was_asked_for_is_an_entry() -> None:
 def shown(name: str, about: Report) -> str:
     show = find(name).show
     assert show is not None
-    return show(about, Options())
+    return show(about, FormatOptions())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._summary import headline, remarks
 from pytest_gbs.model.assumption import Assuming, Assumption
@@ -118,7 +118,7 @@ def test_it_says_where_nothing_was_verified(verdicts: list[str], expected: bool)
 
 
 def told(about: Report) -> list[str]:
-    return list(remarks(about, Places(about, Options())))
+    return list(remarks(about, Places(about, FormatOptions())))
 
 
 def test_recipes_without_a_claim_that_holds_are_consistent() -> None:

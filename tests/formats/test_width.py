@@ -8,7 +8,7 @@ import pytest
 
 from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.formats import Options, find
+from pytest_gbs.formats import FormatOptions, find
 from pytest_gbs.formats._width import ending, wrapped
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.settings import Settings
@@ -40,7 +40,7 @@ def _shown(root: Path, files: dict[str, str], columns: int) -> list[str]:
     assert show is not None
     write(root, files)
     report = check(WorkTree(str(root)), (), Settings(), CommandLineHardware(), keep_runs=True)
-    return show(report, Options(columns=columns)).splitlines()
+    return show(report, FormatOptions(columns=columns)).splitlines()
 
 
 def test_a_pipe_gets_everything(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_table_gives_up_columns_before_names(tmp_path: Path, columns: int, hea
 def test_no_line_of_a_check_sticks_out(tmp_path: Path, columns: int) -> None:
     write(tmp_path, {"gbs.toml": "gpus-per-node = 8\n", "a.yaml": STALE, "b.yaml": GOOD, "c.yaml": UNCLAIMED})
     report = check(WorkTree(str(tmp_path)), (), Settings(), CommandLineHardware())
-    lines = find("text").render(report, Options(columns=columns)).splitlines()
+    lines = find("text").render(report, FormatOptions(columns=columns)).splitlines()
     copied = [line for line in lines if line.startswith("  run: ")]
     shown = [line for line in lines if line not in copied and "stale-declaration" not in line and "│" not in line]
     assert max(map(len, shown)) <= max(columns, 42)

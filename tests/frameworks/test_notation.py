@@ -11,7 +11,7 @@ from pytest_gbs.frameworks._building import build_framework
 from pytest_gbs.frameworks._notation import NotationError, Plain, Raw, expand
 from pytest_gbs.frameworks._origins import stated_at
 from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.framework import LENIENT, Reading, SameAs, Treatment
+from pytest_gbs.model.framework import LENIENT, SameAs, Treatment, ValueReading
 
 PARENT: Raw = {
     "unit": "samples",
@@ -298,16 +298,16 @@ def test_a_default_may_hold_only_under_a_condition() -> None:
 @pytest.mark.parametrize(
     ("reading", "expected"),
     [
-        pytest.param({}, Reading(), id="nothing said: all stops"),
+        pytest.param({}, ValueReading(), id="nothing said: all stops"),
         pytest.param({"all": "auto"}, LENIENT, id="all"),
         pytest.param({"all": "auto", "zero": "stops"}, LENIENT._replace(zero=Treatment.STOPS), id="all but one"),
         pytest.param({"zero": "stops", "all": "auto"}, LENIENT._replace(zero=Treatment.STOPS), id="in whichever order"),
         pytest.param({"like": "any", "null": "unset"}, LENIENT._replace(null=Treatment.UNSET), id="like another"),
-        pytest.param({"like": "base", "all": "stops-late"}, Reading(*("stops-late",) * 9, why="w"), id="all of another"),
-        pytest.param({"words": {"auto": "auto", "-1": "unset"}}, Reading(words=(("auto", "auto"), (-1, "unset"))), id="words"),
+        pytest.param({"like": "base", "all": "stops-late"}, ValueReading(*("stops-late",) * 9, why="w"), id="all of another"),
+        pytest.param({"words": {"auto": "auto", "-1": "unset"}}, ValueReading(words=(("auto", "auto"), (-1, "unset"))), id="words"),
     ],
 )
-def test_a_reading_says_what_happens_with_each_kind_of_value(reading: Raw, expected: Reading) -> None:
+def test_a_reading_says_what_happens_with_each_kind_of_value(reading: Raw, expected: ValueReading) -> None:
     readings = {"r": reading, "base": {"zero": "unset", "why": "w"}}
     (row,) = _built(readings=readings, keys={"a": {"size": "micro_batch_size", "reading": "r"}}).rows
     assert row.reading == expected
@@ -316,7 +316,7 @@ def test_a_reading_says_what_happens_with_each_kind_of_value(reading: Raw, expec
 def test_the_reading_of_a_table_is_that_of_each_key_that_names_none() -> None:
     keys = {"a": "micro_batch_size", "b": {"size": "max_steps", "zero": "stops"}, "c": {"size": "save_steps", "reading": "strict"}}
     a, b, c = _built(reading="any", keys=keys).rows
-    assert (a.reading, b.reading, c.reading) == (LENIENT, LENIENT._replace(zero=Treatment.STOPS), Reading())
+    assert (a.reading, b.reading, c.reading) == (LENIENT, LENIENT._replace(zero=Treatment.STOPS), ValueReading())
 
 
 def test_a_default_that_is_another_size() -> None:

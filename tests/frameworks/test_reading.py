@@ -5,11 +5,11 @@ import pytest
 from pytest_gbs.frameworks.reading import misread, read_sizes, treatment
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.model.framework import Framework, Loader, Reading, Recognition, Row, SameAs, Treatment
+from pytest_gbs.model.framework import Framework, Loader, Recognition, Row, SameAs, Treatment, ValueReading
 from pytest_gbs.model.location import KeyPath, Location, Source
 from pytest_gbs.model.quantity import Origin, Quantity, Reason, Unknown
 
-LENIENT = Reading(
+LENIENT = ValueReading(
     quoted=Treatment.ACCEPTS,
     whole_float=Treatment.ACCEPTS,
     boolean=Treatment.ACCEPTS,
@@ -110,7 +110,7 @@ def test_a_tag_of_the_program_s_own_stands_for_something_else(tag: str, expected
 
 
 def test_a_share_of_the_run_is_no_size_and_no_mistake() -> None:
-    row = Row(("save",), "save", 500, Reading(), ratio=True)
+    row = Row(("save",), "save", 500, ValueReading(), ratio=True)
     shared = document((("save",), plain("0.05")))
     assert read_sizes(shared, table(row)) == {"save": Unknown("save", Reason.NOT_AN_INTEGER, Location("a.yaml", 0, 4, ("save",)))}
     assert list(misread(shared, table(row))) == []

@@ -9,7 +9,7 @@ from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks.reading import treat, treatment
 from pytest_gbs.model.document import Document, Mapping, Scalar, Sequence
 from pytest_gbs.model.equation import Equation, Rounding
-from pytest_gbs.model.framework import Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.model.framework import Framework, Recognition, Row, Treatment, ValueReading
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Size
 from pytest_gbs.readers.scalar import TOML, loader_of, resolve
@@ -39,7 +39,7 @@ def test_a_stated_number_of_steps_is_held_against_the_rounded_one() -> None:
     assert isinstance(solve(known(batch=320, micro=6, ranks=8, steps=6), [SPLIT])["steps"], Conflict)
 
 
-READING = Reading(negative=Treatment.STOPS, words=((-1, Treatment.UNSET), ("auto", Treatment.AUTO)), collection=Treatment.SCHEDULE)
+READING = ValueReading(negative=Treatment.STOPS, words=((-1, Treatment.UNSET), ("auto", Treatment.AUTO)), collection=Treatment.SCHEDULE)
 ROW = Row(("batch",), "batch", reading=READING)
 
 

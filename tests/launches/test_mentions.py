@@ -7,7 +7,7 @@ import time
 import pytest
 
 from pytest_gbs.files.words import LAUNCHING
-from pytest_gbs.launches.mentions import Names, has_batch_key, programs, train
+from pytest_gbs.launches.mentions import NameIndex, has_batch_key, programs, train
 from pytest_gbs.launches.programs import command_words
 
 NAMES = ["a.yaml", "7b_sft.yaml", "70b_sft.yaml", "my recipe.yaml", "config.json", "größe.yaml"]
@@ -57,17 +57,17 @@ def test_batch_keys() -> None:
     ],
 )
 def test_a_name_that_stands_in_a_text(text: str, expected: list[str]) -> None:
-    assert Names(NAMES).named(text) == set(expected)
+    assert NameIndex(NAMES).named(text) == set(expected)
 
 
 @pytest.mark.parametrize("text", ["--config=$X -config x", "cd config/", "train.sh config/$X", "config=$X"])
 def test_an_option_a_folder_or_a_key_is_no_name_without_a_suffix(text: str) -> None:
-    assert Names(["config"]).named(text, bare=True) == frozenset()
+    assert NameIndex(["config"]).named(text, bare=True) == frozenset()
 
 
 @pytest.mark.parametrize("text", ["--config-name config", "train.sh config", "a=conf/config", "'config'"])
 def test_a_value_may_be_a_name_without_a_suffix(text: str) -> None:
-    assert Names(["config"]).named(text, bare=True) == {"config"}
+    assert NameIndex(["config"]).named(text, bare=True) == {"config"}
 
 
 ALL_YAML = [name for name in NAMES if name.endswith(".yaml")]
@@ -91,20 +91,20 @@ ALL_YAML = [name for name in NAMES if name.endswith(".yaml")]
     ],
 )
 def test_a_name_with_variables_in_it(text: str, expected: list[str]) -> None:
-    assert Names(NAMES).fitting(text) == set(expected)
+    assert NameIndex(NAMES).fitting(text) == set(expected)
 
 
 def test_more_names_with_variables_than_are_looked_at_may_be_any() -> None:
     names = [f"{number}.yaml" for number in range(300)]
-    assert "other.json" not in Names([*names, "other.json"]).fitting(" ".join(f"{number}$x" for number in range(199)))
-    assert "other.json" in Names([*names, "other.json"]).fitting(" ".join(f"{number}$x" for number in range(201)))
+    assert "other.json" not in NameIndex([*names, "other.json"]).fitting(" ".join(f"{number}$x" for number in range(199)))
+    assert "other.json" in NameIndex([*names, "other.json"]).fitting(" ".join(f"{number}$x" for number in range(201)))
 
 
 @pytest.mark.parametrize("piece", ["$", "${", "a$b/", "ab ", "`.a ", "$a.y", "x" * 100, "a.yaml "])
 def test_it_ends_soon(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     start = time.perf_counter()
-    names = Names(f"{number}x.yaml" for number in range(2_000))
+    names = NameIndex(f"{number}x.yaml" for number in range(2_000))
     names.named(text)
     names.fitting(text)
     programs(text)

@@ -12,7 +12,7 @@ from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.formats import json as json_format
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
@@ -35,7 +35,7 @@ def reported(files: Mapping[str, str], world_size: int | None = None) -> Report:
 
 def shown(files: Mapping[str, str], world_size: int | None = None, examples: int = 0) -> list[dict[str, Any]]:
     """The entries of `gbs show --format json`, for a data set of so many examples."""
-    found: list[dict[str, Any]] = json.loads(json_format.show(reported(files, world_size), Options(examples=examples)))["recipes"]
+    found: list[dict[str, Any]] = json.loads(json_format.show(reported(files, world_size), FormatOptions(examples=examples)))["recipes"]
     return found
 
 

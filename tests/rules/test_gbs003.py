@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.model.framework import Reading, Row, Treatment
+from pytest_gbs.model.framework import Row, Treatment, ValueReading
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.rules.gbs003_not_a_positive_integer import check
@@ -10,7 +10,7 @@ from pytest_gbs.rules.gbs003_not_a_positive_integer import check
 from .building import TABLE, only, shown, view
 
 # A framework that takes what it can and says little; and one that is strict.
-LENIENT = Reading(
+LENIENT = ValueReading(
     quoted=Treatment.ACCEPTS,
     whole_float=Treatment.ACCEPTS,
     boolean=Treatment.ACCEPTS,

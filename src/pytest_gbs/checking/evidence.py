@@ -24,7 +24,7 @@ _FLAGS = ((Name.NUM_NODES, "--nodes"), (Name.GPUS_PER_NODE, "--gpus-per-node"), 
 _KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (Name.WORLD_SIZE, "world-size"))
 
 
-class Evidence:
+class HardwareLookup:
     """The hardware that recipes are judged on; `launches` is None until they are known, and if there are none."""
 
     def __init__(self, repository: Repository, settings: Settings, given: CommandLineHardware) -> None:
@@ -104,4 +104,4 @@ class Evidence:
         return sized[0]
 
 
-__all__ = ["Evidence"]
+__all__ = ["HardwareLookup"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pytest_gbs.checking import finalise
-from pytest_gbs.checking.evidence import Evidence
+from pytest_gbs.checking.evidence import HardwareLookup
 from pytest_gbs.checking.finalise import merged
 from pytest_gbs.checking.judging import RecipeJudgement, judge_file, judge_recipe
 from pytest_gbs.checking.launch_run import BATCH, launch_run
@@ -67,7 +67,12 @@ class FileJudge:
     """
 
     def __init__(
-        self, repository: Repository, evidence: Evidence, reporting: Reporting, locked_batches: tuple[LockedBatches, ...], keep_runs: bool
+        self,
+        repository: Repository,
+        evidence: HardwareLookup,
+        reporting: Reporting,
+        locked_batches: tuple[LockedBatches, ...],
+        keep_runs: bool,
     ) -> None:
         self._repository, self._evidence, self._reporting = repository, evidence, reporting
         self._locked_batches, self._keep_runs, self._rules = locked_batches, keep_runs, reporting.rules

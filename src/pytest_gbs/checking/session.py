@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.checking import finalise
-from pytest_gbs.checking.evidence import Evidence
+from pytest_gbs.checking.evidence import HardwareLookup
 from pytest_gbs.checking.file_judge import FileJudge
 from pytest_gbs.checking.finalise import Launched, merged
 from pytest_gbs.checking.judging import RecipeJudgement, judge_file
@@ -111,7 +111,7 @@ class _Check:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
         self.guard = repository.guard
         self.reporting = Reporting(repository, settings, keep_runs)
-        self.evidence = Evidence(repository, settings, given)
+        self.evidence = HardwareLookup(repository, settings, given)
         self.rules = self.reporting.rules
         self.judge = FileJudge(repository, self.evidence, self.reporting, self._locked_batches(base), keep_runs)
 

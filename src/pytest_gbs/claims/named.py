@@ -23,7 +23,7 @@ _REFERENCE: Final = "reference_batch_size"
 _OWN: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, *PARALLEL)
 
 
-class Named(NamedTuple):
+class NamedNumber(NamedTuple):
     """A number that names state, with the places of all names that do, and how it fares.
 
     `holds` is true if the settings or a launch give the number, false if they give another one, None if that is open.
@@ -39,7 +39,7 @@ class Named(NamedTuple):
     run: Run | None = None
 
 
-def named(recipe: Run, launched: Iterable[Run]) -> Iterator[Named]:
+def named(recipe: Run, launched: Iterable[Run]) -> Iterator[NamedNumber]:
     """Yield each number that the names of `recipe` state, compared with it and its launches."""
     runs = [run for run in launched if run.launch is not None and run.launch.kind not in JUDGES_NOTHING]
     places: dict[tuple[str, int], list[Declaration]] = {}
@@ -50,7 +50,7 @@ def named(recipe: Run, launched: Iterable[Run]) -> Iterator[Named]:
     for same in places.values():
         bearing = [run for run in runs if any(_keeps_name(run, each) for each in same)]
         judge = _batch if same[0].name == Name.GLOBAL_BATCH_SIZE else _hardware
-        yield judge(Named(same[0], tuple(recipe.real(each.at) for each in same), None), recipe, bearing)
+        yield judge(NamedNumber(same[0], tuple(recipe.real(each.at) for each in same), None), recipe, bearing)
 
 
 def _keeps_name(run: Run, declaration: Declaration) -> bool:
@@ -60,7 +60,7 @@ def _keeps_name(run: Run, declaration: Declaration) -> bool:
     return declaration.text in getattr(run.document.get(*declaration.at.path), "text", "")
 
 
-def _batch(said: Named, recipe: Run, launched: list[Run]) -> Named:
+def _batch(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumber:
     """How a batch in a name fares: true if the recipe or a launch gives it, false if no number of GPUs does, or no launch."""
     value = said.declaration.value
     if (run := next((run for run in (recipe, *launched) if value in _values(run, _BATCHES)), None)) is not None:
@@ -79,7 +79,7 @@ def _batch(said: Named, recipe: Run, launched: list[Run]) -> Named:
     return _of_launch(said, launched[0], f"{launched[0].geometry.value(Name.GLOBAL_BATCH_SIZE):,}")
 
 
-def _on_its_hardware(said: Named, recipe: Run, gpus: int) -> Named:
+def _on_its_hardware(said: NamedNumber, recipe: Run, gpus: int) -> NamedNumber:
     """How a batch in a name fares that says on how many GPUs (`8xb32`): on these, with or without accumulation, or as a reference."""
     micro, value = recipe.geometry.get(Name.MICRO_BATCH_SIZE), said.declaration.value
     batches = [each * gpus for each in _of_one_device(recipe)]
@@ -113,13 +113,13 @@ def _is_open(run: Run) -> bool:
     return any(assumption.by_default for assumption in run.assumptions)
 
 
-def _of_launch(said: Named, run: Run, has: str) -> Named:
+def _of_launch(said: NamedNumber, run: Run, has: str) -> NamedNumber:
     assert run.launch is not None
     where = run.launch.at.source.rpartition("/")[2] if run.launch.at.stop else run.launch.command
     return said._replace(holds=False, has=f"the launch in {where} gives {has}", fits=has, at=run.launch.at, run=run)
 
 
-def _without_launch(said: Named, run: Run) -> Named:
+def _without_launch(said: NamedNumber, run: Run) -> NamedNumber:
     """How a batch in a name fares with the recipe by itself: false if no number of GPUs that it leaves open gives it."""
     micro, size = run.geometry.get(Name.MICRO_BATCH_SIZE), run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     if not isinstance(micro, Quantity) or micro.origin != Origin.FILE or run.geometry.value(Name.GRADIENT_ACCUMULATION_STEPS) is None:
@@ -134,7 +134,7 @@ def _without_launch(said: Named, run: Run) -> Named:
     return said._replace(holds=False, has=f"the settings give {symbolic_text(given)}", fits=fits, at=micro.at)
 
 
-def _hardware(said: Named, recipe: Run, launched: list[Run]) -> Named:
+def _hardware(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumber:
     """How hardware in a name fares: by the recipe's own keys and comments, else by the scripts that launch it, if all agree."""
     declaration = said.declaration
     size = recipe.geometry.get(declaration.name)

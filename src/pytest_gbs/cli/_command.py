@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
 
-class Command(NamedTuple):
+class SubCommand(NamedTuple):
     """One sub-command: what it does, its arguments, and its work, which returns the exit code; a short usage if there are many flags."""
 
     summary: str
@@ -29,13 +29,13 @@ def commands() -> tuple[str, ...]:
     return tuple(sorted(found.name for found in iter_modules([str(Path(__file__).parent)]) if not found.name.startswith("_")))
 
 
-def find(name: str) -> Command | None:
+def find(name: str) -> SubCommand | None:
     """The sub-command `name`, or None if there is none."""
     if not name.isidentifier() or name.startswith("_"):
         return None
     home = f"{__package__}.{name}"
     try:
-        command: Command = module(home).COMMAND
+        command: SubCommand = module(home).COMMAND
     except ModuleNotFoundError as error:
         if error.name != home:
             raise

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.model.errors import UsageError
 
@@ -34,9 +34,9 @@ def add_output(parser: argparse.ArgumentParser, formats: str = _FORMATS) -> argp
     return group
 
 
-def options(arguments: argparse.Namespace, root: str, folder: str) -> Options:
+def options(arguments: argparse.Namespace, root: str, folder: str) -> FormatOptions:
     """How to write, as the flags and the environment say."""
-    return Options(
+    return FormatOptions(
         color=_color(arguments),
         links=_links(arguments),
         columns=0 if arguments.output_file else terminal_columns(),

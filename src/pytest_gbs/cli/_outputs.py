@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_gbs.cli._input import CheckRequest
-    from pytest_gbs.formats import Options
+    from pytest_gbs.formats import FormatOptions
 
 
 class Output(NamedTuple):
@@ -46,7 +46,7 @@ def _output(text: str) -> Output:
 
 
 def write_outputs(
-    wanted: tuple[Output, ...], render: Callable[[Format, Options], str], arguments: argparse.Namespace, request: CheckRequest
+    wanted: tuple[Output, ...], render: Callable[[Format, FormatOptions], str], arguments: argparse.Namespace, request: CheckRequest
 ) -> None:
     """Write what `render` makes for each format, without colours and links, to its file; each file is replaced in one go.
 

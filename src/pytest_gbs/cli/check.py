@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, add_outputs, fixes_stdin, outputs, wants_baseline, wants_fixing
 from pytest_gbs.cli._input import CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, complain_each, emit, options
-from pytest_gbs.formats import Format, Options, find
+from pytest_gbs.formats import Format, FormatOptions, find
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.report import Report, Role, Verdict
@@ -117,7 +117,7 @@ def _with_unknown_trainers(report: Report, request: CheckRequest, arguments: arg
     return with_unknown_trainers(report, request.tree)
 
 
-def _statistics(wanted: Format) -> Callable[[Report, Options], str]:
+def _statistics(wanted: Format) -> Callable[[Report, FormatOptions], str]:
     """What counts how often each rule fired, as the format wants it.
 
     Raises:
@@ -230,4 +230,4 @@ def _hooked(request: CheckRequest) -> Report:
     return report._replace(files=files, sources={**whole.sources, **report.sources}, internal=(*report.internal, *whole.internal))
 
 
-COMMAND = Command("find what breaks the global batch size of training recipes", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = SubCommand("find what breaks the global batch size of training recipes", add_arguments, run, "[FLAG ...] [PATH ...]")

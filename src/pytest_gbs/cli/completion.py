@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from pytest_gbs.cli._command import Command, commands, find
+from pytest_gbs.cli._command import SubCommand, commands, find
 from pytest_gbs.cli._output import emit
 from pytest_gbs.model.errors import UsageError
 
@@ -51,4 +51,4 @@ def whole_parser(file: object = None) -> argparse.ArgumentParser:
     return parser
 
 
-COMMAND = Command("print a shell script that completes commands and flags", add_arguments, run)
+COMMAND = SubCommand("print a shell script that completes commands and flags", add_arguments, run)

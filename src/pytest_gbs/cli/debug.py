@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options
 
@@ -30,4 +30,4 @@ def run(arguments: argparse.Namespace) -> int:
     return 2 if report.internal else 0
 
 
-COMMAND = Command("show what each stage of a check made of a file", add_arguments, run, "[FLAG ...] FILE ...")
+COMMAND = SubCommand("show what each stage of a check made of a file", add_arguments, run, "[FLAG ...] FILE ...")

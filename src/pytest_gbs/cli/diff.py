@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options, slashed
 from pytest_gbs.model.difference import Differences, Status
@@ -178,4 +178,4 @@ def _is_below(paths: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     return not wanted or any(each in (".", path) or path.startswith(f"{each}/") for each in wanted for path in paths if path)
 
 
-COMMAND = Command("show what a change does to the batch size of each recipe", add_arguments, run, _USAGE)
+COMMAND = SubCommand("show what a change does to the batch size of each recipe", add_arguments, run, _USAGE)

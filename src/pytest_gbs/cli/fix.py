@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_gbs.cli import check
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 
 if TYPE_CHECKING:
     import argparse
@@ -23,4 +23,4 @@ def run(arguments: argparse.Namespace) -> int:
     return check.run(arguments)
 
 
-COMMAND = Command("apply safe fixes, or trust the comments or the settings", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = SubCommand("apply safe fixes, or trust the comments or the settings", add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_gbs.arithmetic.near_miss import suggestion
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._from_settings import added
 from pytest_gbs.cli._output import emit, terminal_columns
 from pytest_gbs.cli._table import write_table
@@ -136,4 +136,4 @@ def _entry(table: Framework) -> dict[str, Any]:
     }
 
 
-COMMAND = Command("list the supported frameworks, or show what gbs knows about one", add_arguments, run)
+COMMAND = SubCommand("list the supported frameworks, or show what gbs knows about one", add_arguments, run)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import here
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._shared import request_for
@@ -195,4 +195,4 @@ def _write(path: Path, text: str) -> None:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
-COMMAND = Command("write settings, a pre-commit hook, a CI job and the lock file", add_arguments, run)
+COMMAND = SubCommand("write settings, a pre-commit hook, a CI job and the lock file", add_arguments, run)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.claims.locked import moved, same_batch, words
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import complain, emit
 from pytest_gbs.cli._temporary_files import clean_up
@@ -165,4 +165,4 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}{'es' if word.endswith('h') else 's'}"
 
 
-COMMAND = Command("record the batch size of each recipe in gbs.lock, for gbs check", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = SubCommand("record the batch size of each recipe in gbs.lock, for gbs check", add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,4 +32,4 @@ def run(_: argparse.Namespace) -> int:
     return 0
 
 
-COMMAND = Command("language server for editors: findings, hovers, hints and fixes", add_arguments, run)
+COMMAND = SubCommand("language server for editors: findings, hovers, hints and fixes", add_arguments, run)

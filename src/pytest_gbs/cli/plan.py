@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.admissible import hardware
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._shared import number, of_recipe
 from pytest_gbs.model.errors import UsageError
@@ -115,4 +115,4 @@ def _now(recipe: Run | None) -> tuple[int, int] | None:
     return (micro, accumulation) if micro and accumulation else None
 
 
-COMMAND = Command("list the micro batches and accumulations that reach a batch size", add_arguments, run, "[FLAG ...]")
+COMMAND = SubCommand("list the micro batches and accumulations that reach a batch size", add_arguments, run, "[FLAG ...]")

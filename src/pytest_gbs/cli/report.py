@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import complain, emit
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.model.limits import MOST_REPORTED_COMMITS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     report = report._replace(rules={rule.code: rule for rule in manuals()})
     history = _history(request, arguments.since, report) if arguments.since else None
-    emit(page(report, Options(), os.path.basename(request.root) or "/", history), arguments.output_file)
+    emit(page(report, FormatOptions(), os.path.basename(request.root) or "/", history), arguments.output_file)
     for bug in report.internal:
         complain(bug.words)
     if report.internal:
@@ -88,4 +88,4 @@ def _reports(request: CheckRequest, repository: GitRepository, commits: Sequence
         yield before[1]
 
 
-COMMAND = Command("write an HTML page with the batch size of each recipe", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = SubCommand("write an HTML page with the batch size of each recipe", add_arguments, run, "[FLAG ...] [PATH ...]")

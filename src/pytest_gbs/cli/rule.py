@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._from_settings import added
 from pytest_gbs.cli._output import emit
 from pytest_gbs.model.errors import UsageError
@@ -105,4 +105,4 @@ def _markdown(rule: Rule) -> Iterator[str]:
                 yield f"\n```{name.rpartition('.')[2]}\n# {name}\n{text.rstrip()}\n```"
 
 
-COMMAND = Command("print the manual of a rule: what it finds, why, and how to fix it", add_arguments, run)
+COMMAND = SubCommand("print the manual of a rule: what it finds, why, and how to fix it", add_arguments, run)

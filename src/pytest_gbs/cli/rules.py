@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._from_settings import added
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
@@ -66,4 +66,4 @@ def _families(known: Iterable[Rule]) -> Iterator[str]:
         yield f"## {title}\n\n{_table(rules, 'markdown')}"
 
 
-COMMAND = Command("list all rules", add_arguments, run)
+COMMAND = SubCommand("list all rules", add_arguments, run)

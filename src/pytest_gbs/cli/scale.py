@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.admissible import hardware
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import STDIN, CheckRequest
 from pytest_gbs.cli._output import complain, emit, options
 from pytest_gbs.cli._shared import number, request_for
@@ -183,4 +183,6 @@ def _subjects(request: CheckRequest, report: Report, here: CommandLineHardware) 
             yield Stuck(path, "", f"it has {len(own)} launches of recipes, and shares numbers among them: scale it by hand")
 
 
-COMMAND = Command("rewrite recipes for other hardware, keeping the global batch size", add_arguments, run, "PATH ... --nodes N [FLAG ...]")
+COMMAND = SubCommand(
+    "rewrite recipes for other hardware, keeping the global batch size", add_arguments, run, "PATH ... --nodes N [FLAG ...]"
+)

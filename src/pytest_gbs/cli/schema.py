@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.near_miss import suggestion
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._output import emit
 from pytest_gbs.model.documentation import DOCUMENTATION
 from pytest_gbs.model.errors import UsageError
@@ -56,4 +56,4 @@ def _of_recipes(name: str) -> str:
     return next(text(table, address) for table in tables() if slug(table.title) == name)
 
 
-COMMAND = Command("print a JSON Schema: of settings, of recipes, or of JSON output", add_arguments, run)
+COMMAND = SubCommand("print a JSON Schema: of settings, of recipes, or of JSON output", add_arguments, run)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._flags import add_outputs, outputs
 from pytest_gbs.cli._input import add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.cli._shared import number
-from pytest_gbs.formats import Format, Options, find, formats
+from pytest_gbs.formats import Format, FormatOptions, find, formats
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.report import Report, Role
 
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _shows(wanted: Format) -> Callable[[Report, Options], str]:
+def _shows(wanted: Format) -> Callable[[Report, FormatOptions], str]:
     """What writes the geometry of recipes in a format.
 
     Raises:
@@ -68,4 +68,4 @@ def _shows(wanted: Format) -> Callable[[Report, Options], str]:
     return wanted.show
 
 
-COMMAND = Command("show each recipe's batch size, and where each number comes from", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = SubCommand("show each recipe's batch size, and where each number comes from", add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_gbs.composition._choices import HYDRA, Choices
 from pytest_gbs.composition._defaults_entry import PlacedEntry
 from pytest_gbs.composition._errors import CompositionError, LimitExceeded
-from pytest_gbs.composition._folder import ConfigFile, DefaultsEntry, Folder
+from pytest_gbs.composition._folder import ConfigFile, ConfigFolder, DefaultsEntry
 from pytest_gbs.composition._interpolations import Interpolations
 from pytest_gbs.composition._nodes import MISSING, Branch, Leaf, from_data
 from pytest_gbs.composition.composed import ComposeProblem, ProblemKind, Unresolved
@@ -19,7 +19,7 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
 
 
-class Part(NamedTuple):
+class DefaultsPart(NamedTuple):
     """A file to merge, and the package it goes into."""
 
     file: ConfigFile
@@ -33,14 +33,14 @@ class DefaultsTree:
     first file that is not there.
     """
 
-    def __init__(self, folder: Folder, choices: Choices, whole: bool) -> None:
+    def __init__(self, folder: ConfigFolder, choices: Choices, whole: bool) -> None:
         self.folder = folder
         self.choices = choices
         self.whole = whole
         self.problems: list[ComposeProblem] = []
         self.count = 0
 
-    def parts(self, config_name: str, at: Location) -> list[Part]:
+    def parts(self, config_name: str, at: Location) -> list[DefaultsPart]:
         """What is to be merged, in order.
 
         Raises: CompositionError: Hydra would stop, and nothing can be composed.
@@ -48,7 +48,7 @@ class DefaultsTree:
         """
         root = PlacedEntry(DefaultsEntry(None, config_name, None, at), None)
         self._grow(root)
-        found: list[Part] = []
+        found: list[DefaultsPart] = []
         self._collect(root, found)
         self._check_unique(root, set())
         return found
@@ -194,13 +194,13 @@ class DefaultsTree:
         entry.value = found.value
         entry.deferred = True
 
-    def _collect(self, entry: PlacedEntry, found: list[Part]) -> None:
+    def _collect(self, entry: PlacedEntry, found: list[DefaultsPart]) -> None:
         """Add the files of `entry` and of all below it to `found`, in the order of merging."""
         for child in entry.children if entry.children is not None else [None]:
             if child is not None:
                 self._collect(child, found)
             elif not entry.deleted and type(entry.name) is str and (file := self.folder.load(entry.config)) is not None:
-                found.append(Part(file, entry.final_package()))
+                found.append(DefaultsPart(file, entry.final_package()))
 
     def _check_unique(self, entry: PlacedEntry, seen: set[str]) -> None:
         """Raise CompositionError if a group comes twice [ensure_no_duplicates_in_list]."""

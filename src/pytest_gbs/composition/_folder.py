@@ -38,7 +38,7 @@ class ConfigFile(NamedTuple):
     defaults: tuple[DefaultsEntry, ...]
 
 
-class Folder:
+class ConfigFolder:
     """The files below `folder` of a tree, or else below the folders that it adds to search, each read at most once."""
 
     def __init__(self, cache: DocumentCache, folder: str, budget: Budget) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_gbs.composition._choices import HYDRA, Choices, PlacedOverride
-from pytest_gbs.composition._defaults import DefaultsTree, Part
+from pytest_gbs.composition._defaults import DefaultsPart, DefaultsTree
 from pytest_gbs.composition._errors import CompositionError, LimitExceeded
-from pytest_gbs.composition._folder import Folder
+from pytest_gbs.composition._folder import ConfigFolder
 from pytest_gbs.composition._interpolations import Interpolations, Resolvers, split_key
 from pytest_gbs.composition._merge import Merger
 from pytest_gbs.composition._nodes import Branch, Budget, Node
@@ -41,7 +41,7 @@ def compose(
     leaves them out of what the program gets.
     """
     budget = Budget()
-    folder = Folder(cache, config_dir.strip("/"), budget)
+    folder = ConfigFolder(cache, config_dir.strip("/"), budget)
     folder.search_as(config_name)
     problems: list[ComposeProblem] = []
     root = Branch(Location(config_dir, 0, 0, ()))
@@ -76,7 +76,7 @@ def given_to_program(composed: Composed, script: str = "") -> tuple[dict[Any, An
 
 
 def _parsed(
-    overrides: Sequence[Override], folder: Folder, problems: list[ComposeProblem]
+    overrides: Sequence[Override], folder: ConfigFolder, problems: list[ComposeProblem]
 ) -> tuple[list[PlacedOverride], list[PlacedOverride]]:
     """The overrides that choose options and those that set values, without those of Hydra's own settings."""
     groups: list[PlacedOverride] = []
@@ -101,7 +101,9 @@ def _path(text: str) -> str:
     return match.group(1).replace("/", ".").strip(".") if match else ""
 
 
-def _parts(folder: Folder, name: str, groups: Sequence[PlacedOverride], problems: list[ComposeProblem], whole: bool) -> list[Part]:
+def _parts(
+    folder: ConfigFolder, name: str, groups: Sequence[PlacedOverride], problems: list[ComposeProblem], whole: bool
+) -> list[DefaultsPart]:
     choices = Choices(groups)
     defaults = DefaultsTree(folder, choices, whole)
     try:
@@ -110,7 +112,7 @@ def _parts(folder: Folder, name: str, groups: Sequence[PlacedOverride], problems
         problems += [*choices.problems, *defaults.problems, *choices.unused()]
 
 
-def _merge_parts(root: Branch, parts: Sequence[Part], budget: Budget, problems: list[ComposeProblem]) -> None:
+def _merge_parts(root: Branch, parts: Sequence[DefaultsPart], budget: Budget, problems: list[ComposeProblem]) -> None:
     """Merge each file into `root`, within its package."""
     times = Counter(id(part.file) for part in parts)
     for part in parts:

@@ -21,7 +21,7 @@ from pytest_gbs.model.outcome import Edit
 from pytest_gbs.model.quantity import HARDWARE, Name
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.scaling import Change, Scaled, Shape, Stuck, What
+from pytest_gbs.model.scaling import ScaleChange, Scaled, Shape, Stuck, What
 
 # Candidates that are tried to the end; each costs a check.
 _MOST_TRIED: Final = 6
@@ -119,7 +119,7 @@ def _side_effects(old: Source, new: Source, edits: tuple[Edit, ...]) -> str:
     return unintended(new, old, tuple(inverse))
 
 
-def _settings(task: Task, micro: int, accumulation: int, context: ScaleContext) -> Iterator[Change]:
+def _settings(task: Task, micro: int, accumulation: int, context: ScaleContext) -> Iterator[ScaleChange]:
     """Yield the changes of micro batch and accumulation."""
     if task.micro is not None and micro != task.before.micro_batch_size:
         yield task.micro.to(micro, What.SETTING)
@@ -133,7 +133,7 @@ def _settings(task: Task, micro: int, accumulation: int, context: ScaleContext) 
     yield (without(steps, context.read) if default else None) or steps.to(accumulation, What.SETTING)
 
 
-def _moved(task: Task) -> Iterator[Change]:
+def _moved(task: Task) -> Iterator[ScaleChange]:
     """Yield the changes of what says on how many GPUs."""
     new = {**dict(zip(HARDWARE, task.to[:3], strict=True)), **task.ranks}
     for each in task.hardware:
@@ -142,14 +142,14 @@ def _moved(task: Task) -> Iterator[Change]:
             yield each.to(value, What.HARDWARE)
 
 
-def _commented(task: Task, after: Shape, context: ScaleContext) -> Iterator[Change]:
+def _commented(task: Task, after: Shape, context: ScaleContext) -> Iterator[ScaleChange]:
     old, new = by_name(task.before), by_name(after)
     for change in comments(task.run, old, new, context.read):
         if change.at.source in context.writable:
             yield change
 
 
-def _done(task: Task, after: Shape, changes: tuple[Change, ...], files: tuple[tuple[Source, Source], ...], report: Report) -> Scaled:
+def _done(task: Task, after: Shape, changes: tuple[ScaleChange, ...], files: tuple[tuple[Source, Source], ...], report: Report) -> Scaled:
     run = task.run
     launch = run.launch.at.source if run.launch is not None else ""
     notes = (*names(task), *(others(task) if changes else ()), *launches(task, report))

@@ -14,17 +14,17 @@ from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Edit
 from pytest_gbs.model.quantity import HARDWARE, Name
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.scaling import Change, What
+from pytest_gbs.model.scaling import ScaleChange, What
 
 _BESIDE_HARDWARE: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
 
 
-def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[Change, ...]:
+def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[ScaleChange, ...]:
     """The changes of what comments state of the batch's factors and hardware, from the `old` sizes to the `new` ones.
 
     Only numbers that are those of the old sizes are touched: a comment may be about something else as well.
     """
-    found: dict[Location, Change] = {}
+    found: dict[Location, ScaleChange] = {}
     # "8 GPUs" beside a number of nodes are those of each; alone they are all there are.
     of_node = any(Name.NUM_NODES in (d.name, *(name for name, _ in d.conditions)) for d in run.declarations if d.force == Force.STATES)
     for declaration in run.declarations:
@@ -37,7 +37,7 @@ def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[Change, ..
     return tuple(found.values())
 
 
-def _with_noun(change: Change, read: Read) -> Edit:
+def _with_noun(change: ScaleChange, read: Read) -> Edit:
     """The edit of a number in a comment that takes the word behind it along: `8 nodes`, `1 node`.
 
     A word that does not go with its number as it stands stays as it is, and so does one with another noun behind it (`8 GPU node`):

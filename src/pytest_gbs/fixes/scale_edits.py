@@ -20,7 +20,7 @@ from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.scaling import Change, What
+from pytest_gbs.model.scaling import ScaleChange, What
 
 # What marks a key that scaling has put in, so that scaling back takes it out again.
 ADDED: Final = "# added by gbs scale"
@@ -37,9 +37,9 @@ class EditableNumber(NamedTuple):
     at: Location
     key: str
 
-    def to(self, value: int, what: str) -> Change:
+    def to(self, value: int, what: str) -> ScaleChange:
         """The change of this number to `value`."""
-        return Change(self.name, what, self.key, self.value, value, self.at, Edit(self.at, str(self.value), str(value)))
+        return ScaleChange(self.name, what, self.key, self.value, value, self.at, Edit(self.at, str(self.value), str(value)))
 
 
 class InsertionPoint(NamedTuple):
@@ -51,9 +51,9 @@ class InsertionPoint(NamedTuple):
     key: str
     text: str
 
-    def to(self, value: int) -> Change:
+    def to(self, value: int) -> ScaleChange:
         """The insertion of the key with `value`."""
-        return Change(self.name, What.SETTING, self.key, 0, value, self.at, Edit(self.at, "", self.text.format(value)))
+        return ScaleChange(self.name, What.SETTING, self.key, 0, value, self.at, Edit(self.at, "", self.text.format(value)))
 
 
 def editable_number(size: Size, read: Read) -> EditableNumber | None:
@@ -148,7 +148,7 @@ def _line(text: str, offset: int) -> Location:
     return Location("", start, min(stops, default=len(text)))
 
 
-def without(found: EditableNumber, read: Read) -> Change | None:
+def without(found: EditableNumber, read: Read) -> ScaleChange | None:
     """The change that takes out a key which scaling has put in; None if gbs did not write it."""
     source = read(found.at.source)
     if not isinstance(source, Source):
@@ -159,7 +159,7 @@ def without(found: EditableNumber, read: Read) -> Change | None:
         return None
     before = 2 if source.text[line.start - 2 : line.start] == "\r\n" else 1
     at = Location(found.at.source, line.start - before, line.stop, found.at.path)
-    return Change(found.name, What.SETTING, found.key, found.value, 0, at, Edit(at, source.text[at.start : at.stop], ""))
+    return ScaleChange(found.name, What.SETTING, found.key, found.value, 0, at, Edit(at, source.text[at.start : at.stop], ""))
 
 
 def hardware_numbers(run: Run, read: Read, *, per_node: bool) -> Iterator[EditableNumber | Quantity]:
@@ -213,9 +213,9 @@ def _hardware_number(at: Location, meant: list[Quantity], nodes: int | None, rea
     return None
 
 
-def merged(changes: Iterable[Change]) -> tuple[Change, ...] | str:
+def merged(changes: Iterable[ScaleChange]) -> tuple[ScaleChange, ...] | str:
     """`changes` once each, or in words that two of them want one number to be different."""
-    found: dict[Location, Change] = {}
+    found: dict[Location, ScaleChange] = {}
     for change in changes:
         at = change.at._replace(path=None)
         other = found.setdefault(at, change)

@@ -16,7 +16,7 @@ from pytest_gbs.model.planning import Near
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.scaling import Change, Shape, What
+from pytest_gbs.model.scaling import ScaleChange, Shape, What
 
 _INTERVALS: Final = (Name.MAX_STEPS, Name.SAVE_STEPS, Name.EVAL_STEPS, Name.LOGGING_STEPS)
 
@@ -64,7 +64,7 @@ def launches(task: Task, report: Report) -> Iterator[str]:
                 yield f"{run.launch.at.source} launches it with {target} then"
 
 
-def back(task: Task, after: Shape, changes: Iterable[Change]) -> str:
+def back(task: Task, after: Shape, changes: Iterable[ScaleChange]) -> str:
     """The flags that undo the change; nothing if the recipe could not run as it was."""
     if objection(task.run, task.current.geometry):
         return ""

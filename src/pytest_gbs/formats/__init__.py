@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.files.plugins import module
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.model.errors import UsageError
 
 
@@ -32,4 +32,4 @@ def formats() -> tuple[Format, ...]:
     return tuple(find(name) for name in names())
 
 
-__all__ = ["Format", "Options", "find", "formats", "names"]
+__all__ = ["Format", "FormatOptions", "find", "formats", "names"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import computed
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.outcome import Finding, Undetermined
@@ -16,7 +16,7 @@ from pytest_gbs.model.run import Claim, Run, World
 _HOLDS = {True: "holds", False: "fails", None: "open"}
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """The stages of each file of `report`, which was made with its runs kept."""
     places = Places(report, options)
     return "\n".join("\n".join(_file(file, places)) + "\n" for file in report.files)

@@ -8,7 +8,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report
 
 
-class Options(NamedTuple):
+class FormatOptions(NamedTuple):
     """How to say it. `color` allows ANSI colours, `links` links to the manual, `ascii` asks for no other signs than ASCII's in
     frames and underlines, `columns` are those of the terminal (0: as many as wanted).
 
@@ -38,8 +38,8 @@ class Format(NamedTuple):
 
     name: str
     summary: str
-    render: Callable[[Report, Options], str]
-    show: Callable[[Report, Options], str] | None = None
+    render: Callable[[Report, FormatOptions], str]
+    show: Callable[[Report, FormatOptions], str] | None = None
     commands: str = ""
     manuals: bool = False
-    statistics: Callable[[Report, Options], str] | None = None
+    statistics: Callable[[Report, FormatOptions], str] | None = None

@@ -6,7 +6,7 @@ import re
 from posixpath import relpath
 
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.model.location import Lines, Location, Position
 from pytest_gbs.model.report import Report
 
@@ -14,7 +14,7 @@ from pytest_gbs.model.report import Report
 class Places:
     """The files of one report; each is cut into lines once."""
 
-    def __init__(self, report: Report, options: Options) -> None:
+    def __init__(self, report: Report, options: FormatOptions) -> None:
         self.report, self.options = report, options
         self._lines: dict[str, Lines | None] = {}
 

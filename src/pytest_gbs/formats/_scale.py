@@ -9,16 +9,16 @@ from typing import Any
 from pytest_gbs.arithmetic.wording import assumed, called, count, listing
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.formats._plan import near, near_json
 from pytest_gbs.model.location import Lines
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.scaling import Change, Scaled, Shape, Stuck, What
+from pytest_gbs.model.scaling import ScaleChange, Scaled, Shape, Stuck, What
 
 
-def render_scaled(results: Sequence[Scaled | Stuck], format_name: str, options: Options) -> str:
+def render_scaled(results: Sequence[Scaled | Stuck], format_name: str, options: FormatOptions) -> str:
     """What became of each recipe in one of the formats text, markdown and json."""
     if format_name == "json":
         return dump({"version": 1, "results": [_entry(each, options) for each in results]})
@@ -28,13 +28,13 @@ def render_scaled(results: Sequence[Scaled | Stuck], format_name: str, options: 
     return "\n".join("".join(f"{line}\n" for line in _lines(each, options)) for each in results)
 
 
-def _path(result: Scaled | Stuck, options: Options) -> str:
+def _path(result: Scaled | Stuck, options: FormatOptions) -> str:
     path = result.launch or result.path
     shown = path if not options.root or options.root == options.folder else relpath(f"/{options.root}/{path}", f"/{options.folder}")
     return escape(shown)
 
 
-def _lines(result: Scaled | Stuck, options: Options) -> Iterator[str]:
+def _lines(result: Scaled | Stuck, options: FormatOptions) -> Iterator[str]:
     if isinstance(result, Stuck):
         yield f"{_path(result, options)}{result.which}: {escape(result.reason)}"
         yield from (f"  {line}" for line in near(result.near, result.world_size))
@@ -66,12 +66,12 @@ def _hardware(sizes: Shape) -> str:
     return count(world, Name.WORLD_SIZE)
 
 
-def _line_of(change: Change, result: Scaled) -> str:
+def _line_of(change: ScaleChange, result: Scaled) -> str:
     source = next((old for old, _ in result.files if old.path == change.at.source), None)
     return f"line {Lines(source.text).line_of(change.at.start)}" if source else ""
 
 
-def _change(change: Change) -> str:
+def _change(change: ScaleChange) -> str:
     if change.what == What.COMMENT:
         return f"comment: {called(change.name)} {change.old} -> {change.new}"
     key = escape(change.key)
@@ -113,7 +113,7 @@ def _memory(old: Shape, new: Shape) -> Iterator[str]:
         yield f"memory: {way} per GPU for all that is sharded over {count(new.world_size, Name.WORLD_SIZE)} instead of {old.world_size}"
 
 
-def _row(result: Scaled | Stuck, options: Options) -> tuple[str, ...]:
+def _row(result: Scaled | Stuck, options: FormatOptions) -> tuple[str, ...]:
     path = _path(result, options) + result.which
     if isinstance(result, Stuck):
         text = "; ".join((escape(result.reason), *near(result.near, result.world_size)))
@@ -122,7 +122,7 @@ def _row(result: Scaled | Stuck, options: Options) -> tuple[str, ...]:
     return (path, f"{number(result.target)} (same)", hardware, ", ".join(map(_change, result.changes)) or "none")
 
 
-def _entry(result: Scaled | Stuck, options: Options) -> dict[str, Any]:
+def _entry(result: Scaled | Stuck, options: FormatOptions) -> dict[str, Any]:
     head: dict[str, Any] = {"path": _path(result._replace(launch=""), options), "launch": result.launch or None}
     if isinstance(result, Stuck):
         sizes = {Name.GLOBAL_BATCH_SIZE: result.target or None, Name.WORLD_SIZE: result.world_size or None}
@@ -151,7 +151,7 @@ def _changes(result: Scaled) -> list[dict[str, Any]]:
     return list(_change_entries(result.changes, texts))
 
 
-def _change_entries(changes: Iterable[Change], texts: dict[str, Lines]) -> Iterator[dict[str, Any]]:
+def _change_entries(changes: Iterable[ScaleChange], texts: dict[str, Lines]) -> Iterator[dict[str, Any]]:
     for change in changes:
         line = texts[change.at.source].line_of(change.at.start)
         sizes = {"size": change.name, "what": change.what, "key": change.key}

@@ -7,7 +7,7 @@ from itertools import compress
 from typing import Final
 
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_recipe import launcher_lines, lines, title
@@ -25,7 +25,7 @@ _APART: Final = "   "  # what is between the arithmetic and what is said of it
 _TEXT: Final = 22  # columns before the words of a line without a number
 
 
-def show_text(report: Report, options: Options) -> str:
+def show_text(report: Report, options: FormatOptions) -> str:
     """A block for one recipe, or for each with `-v`; else a table. Launcher files that were named get a block too."""
     places, paint = Places(report, options), Paint(options.color, options.ascii)
     recipes = [file for file in report.files if file.runs]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.formats._escape import escape, neutralize_hashes
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, notes, title
 from pytest_gbs.formats._summary import headline
@@ -18,7 +18,7 @@ _DATA: Final = {"%": "%AZP25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY: Final = {**_DATA, ";": "%3B", "]": "%5D"}
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """A command for each finding, errors first, and the headline."""
     # Issues are placed by the path from the repository's root, wherever the step runs.
     places = Places(report, options._replace(root="", folder=""))

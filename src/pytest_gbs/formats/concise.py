@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.report import Report
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """A line for each finding; nothing if there is none."""
     places = Places(report, options)
     lines = (f"{places.where(finding.at)}: {finding.code} {escape(finding.message)}\n" for finding in report.findings())

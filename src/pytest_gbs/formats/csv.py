@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import Report
@@ -23,7 +23,7 @@ _SIZES: Final = (
 _FORMULA: Final = ("=", "+", "-", "@")  # a spreadsheet runs a cell that starts with one of these
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """The findings, with a head."""
     places = Places(report, options)
     rows = []
@@ -35,7 +35,7 @@ def render(report: Report, options: Options) -> str:
     return _table(("path", "line", "column", "severity", "code", "name", "message"), rows)
 
 
-def show(report: Report, options: Options) -> str:
+def show(report: Report, options: FormatOptions) -> str:
     """The sizes of every recipe, with a head; one that is not known is an empty cell."""
     return _table(("path", "document", "framework", "launch", "verdict", "unit", *_SIZES), _recipes(report, Places(report, options)))
 

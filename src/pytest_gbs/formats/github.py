@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Final
 
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, notes, title
 from pytest_gbs.formats._summary import count, headline
@@ -18,7 +18,7 @@ _SHOWN: Final = 10
 _COMMAND: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """A command for each finding that GitHub would show, errors first, then one that counts the others."""
     # Annotations are placed by the path from the repository's root, wherever the step runs.
     places = Places(report, options._replace(root="", folder=""))

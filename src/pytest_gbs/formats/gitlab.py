@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._fingerprint import fingerprints
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import title
@@ -16,7 +16,7 @@ from pytest_gbs.model.report import Report
 _SEVERITY: Final = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """The report as JSON; paths are relative to the root, as GitLab wants them."""
     places = Places(report, options._replace(root="", folder=""))
     found = report.findings()

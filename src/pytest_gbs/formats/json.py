@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pytest_gbs.arithmetic.wording import assumed
 from pytest_gbs.formats import _entries as entries
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import how_often
@@ -17,21 +17,21 @@ from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role
 VERSION: Final = 1
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """What a check found: a summary, and each file that is something to us."""
     places = Places(report, options)
     of_interest = [_file(file, places) for file in report.files if file.role != Role.NEITHER or file.findings]
     return dump({"version": VERSION, "summary": _summary(report), "files": of_interest})
 
 
-def show(report: Report, options: Options) -> str:
+def show(report: Report, options: FormatOptions) -> str:
     """The geometry of every recipe, and of every launcher file that was asked for."""
     from pytest_gbs.formats._show_json import recipes
 
     return dump({"version": VERSION, "recipes": recipes(report, Places(report, options))})
 
 
-def statistics(report: Report, options: Options) -> str:  # noqa: ARG001 - the shape of all formats
+def statistics(report: Report, options: FormatOptions) -> str:  # noqa: ARG001 - the shape of all formats
     """How often each rule fired, most often first, and the summary."""
     fired = [
         {"code": code, "name": report.rules[code].name if code in report.rules else None, "severity": severity, "count": number}

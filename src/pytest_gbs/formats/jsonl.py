@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pytest_gbs.formats import _entries as entries
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._json import lines
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.report import Report
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """A line for each finding; nothing if there is none."""
     places = Places(report, options)
     return lines(entries.finding(finding, places) for finding in report.findings())
 
 
-def show(report: Report, options: Options) -> str:
+def show(report: Report, options: FormatOptions) -> str:
     """A line for each recipe, and for each launch of it."""
     from pytest_gbs.formats._show_json import recipes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.formats._escape import escape, neutralize_hashes
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim
 from pytest_gbs.formats.text import render_finding
@@ -13,7 +13,7 @@ from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.report import FileReport, Report
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """One test suite; a finding below error is in the output of a test case that passes."""
     places = Places(report, options)
     cases = [case for file in report.files for code, _ in file.rules for case in _case(file, code, places)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, fix, title
@@ -10,7 +10,7 @@ from pytest_gbs.formats._summary import headline, remarks
 from pytest_gbs.model.report import Report
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """The summary and a table of findings, errors first."""
     places = Places(report, options)
     parts = [f"**{cell(headline(report))}**"]
@@ -27,7 +27,7 @@ def render(report: Report, options: Options) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def show(report: Report, options: Options) -> str:
+def show(report: Report, options: FormatOptions) -> str:
     """A table with a row for each recipe."""
     from pytest_gbs.formats._show_table import HEAD, RIGHT, rows
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, notes
@@ -18,7 +18,7 @@ from pytest_gbs.model.report import Report
 _SEVERITY: Final = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO"}
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """A diagnostic for each finding, errors first; paths are relative to the root."""
     places = Places(report, options._replace(root="", folder=""))
     source = {"name": "gbs", "url": DOCUMENTATION}

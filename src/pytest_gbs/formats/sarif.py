@@ -8,7 +8,7 @@ from typing import Any, Final
 from pytest_gbs import __version__
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._fingerprint import fingerprints
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, notes
@@ -24,7 +24,7 @@ _PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0
 _LONGEST: Final = 1024
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """One SARIF run with every rule, fired or not; paths are relative to the root."""
     places = Places(report, options._replace(root="", folder=""))
     rules = list(report.rules.values())

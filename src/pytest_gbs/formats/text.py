@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import commands, notes, title
@@ -18,7 +18,7 @@ _ROOM: Final = 106
 _LEAST: Final = 40
 
 
-def render(report: Report, options: Options) -> str:
+def render(report: Report, options: FormatOptions) -> str:
     """All findings and the summary."""
     places, paint = Places(report, options), Paint(options.color, options.ascii, options.links)
     blocks = [_block(finding, places, paint) for finding in report.findings()]
@@ -41,13 +41,13 @@ def _headline(report: Report, paint: Paint, columns: int) -> list[str]:
     return [headline(report, paint)]
 
 
-def render_finding(finding: Finding, report: Report, options: Options | None = None) -> str:
+def render_finding(finding: Finding, report: Report, options: FormatOptions | None = None) -> str:
     """One finding as `gbs check` prints it, without a line break at the end."""
-    options = options or Options()
+    options = options or FormatOptions()
     return _block(finding, Places(report, options), Paint(options.color, options.ascii))
 
 
-def show(report: Report, options: Options) -> str:
+def show(report: Report, options: FormatOptions) -> str:
     """The batch geometry: a block for one recipe, a table for many."""
     from pytest_gbs.formats._show_text import show_text
 

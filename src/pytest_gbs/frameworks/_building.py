@@ -20,7 +20,6 @@ from pytest_gbs.model.framework import (
     FeedsGpus,
     Framework,
     Loader,
-    Reading,
     Recognition,
     Removal,
     Requirement,
@@ -29,6 +28,7 @@ from pytest_gbs.model.framework import (
     Switch,
     Text,
     Treatment,
+    ValueReading,
 )
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.pins import Evidence
@@ -38,8 +38,8 @@ KINDS: Final = ("quoted", "text", "whole-float", "fraction", "boolean", "null", 
 
 # What a framework does with odd values where its table says nothing: not known, and no mistake; with `strict` it stops.
 _CONVERTING: Final = LENIENT._replace(null=Treatment.UNSET)
-_STRICT: Final = Reading(null=Treatment.UNSET)
-READINGS: Final = {"any": LENIENT, "usual": _CONVERTING, "strict": Reading()}
+_STRICT: Final = ValueReading(null=Treatment.UNSET)
+READINGS: Final = {"any": LENIENT, "usual": _CONVERTING, "strict": ValueReading()}
 
 
 class _Named:
@@ -72,14 +72,14 @@ class _Named:
     def optional(self, raw: Raw, key: str) -> Condition | None:
         return self.condition(raw[key]) if key in raw else None
 
-    def reading(self, stated: Any) -> Reading:
+    def reading(self, stated: Any) -> ValueReading:
         """What happens with odd values: as described here, or as the name says; `like` another with differences."""
         if isinstance(stated, str):
             return self.reading(self._readings[stated]) if stated in self._readings else READINGS[stated]
-        return _differing(self.reading(stated["like"]) if "like" in stated else Reading(), stated)
+        return _differing(self.reading(stated["like"]) if "like" in stated else ValueReading(), stated)
 
 
-def _differing(base: Reading, raw: Raw) -> Reading:
+def _differing(base: ValueReading, raw: Raw) -> ValueReading:
     """`base` with what `raw` says of single kinds of values, or of all of them at once."""
     changes: Raw = dict.fromkeys(map(_field, KINDS), raw["all"]) if "all" in raw else {}
     changes.update({_field(kind): raw[kind] for kind in KINDS if kind in raw})

@@ -13,7 +13,6 @@ from pytest_gbs.model.framework import (
     Exclusion,
     FeedsGpus,
     Framework,
-    Reading,
     Recognition,
     Removal,
     Requirement,
@@ -21,13 +20,14 @@ from pytest_gbs.model.framework import (
     SameAs,
     Switch,
     Text,
+    ValueReading,
 )
 from pytest_gbs.model.pins import Evidence
 
 _KINDS: Final = {
     kind.__name__: kind
     for kind in (
-        *(Condition, Constraint, Equation, Era, Evidence, Exclusion, FeedsGpus, Framework, Reading),
+        *(Condition, Constraint, Equation, Era, Evidence, Exclusion, FeedsGpus, Framework, ValueReading),
         *(Recognition, Removal, Requirement, Row, SameAs, Switch, Text),
     )
 }

@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_gbs.frameworks.conditions import VARIABLE, holds
 from pytest_gbs.model.document import FUNCTION, PYTHON, Alias, Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.model.framework import Framework, Loader, Reading, Row, SameAs, Treatment
+from pytest_gbs.model.framework import Framework, Loader, Row, SameAs, Treatment, ValueReading
 from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Origin, Quantity, Reason, Size, Unknown
@@ -167,7 +167,7 @@ def _float(row: Row, value: float) -> tuple[str, object]:
 
 
 def _text(row: Row, value: str) -> tuple[str, object]:
-    reading: Reading = row.reading
+    reading: ValueReading = row.reading
     for word, found in reading.words:
         if value == word:
             return found, value

@@ -11,7 +11,7 @@ from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import called, symbolic_text
 from pytest_gbs.claims.locked import Moved, batch_size, moved, record, same_batch
 from pytest_gbs.history.lock import entries
-from pytest_gbs.model.difference import Batch, Change, Differences, Operand, Ran, Setting, Status, Topic
+from pytest_gbs.model.difference import Batch, BatchChange, Differences, Operand, Ran, Setting, Status, Topic
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.limits import MOST_COMPARED
 from pytest_gbs.model.location import Lines, Source, dotted
@@ -84,7 +84,7 @@ def since_run(ran: Ran, head: BatchState) -> Differences:
     return Differences(ran.name, head.name, changes, min(1, len(own)))
 
 
-def _since(ran: Ran, side: _Side) -> Change | None:
+def _since(ran: Ran, side: _Side) -> BatchChange | None:
     """What became of one recipe since it ran; None if nothing did."""
     after = _batch(side)._replace(tokens=None, tokens_text="")  # a job counts rows
     before = Batch(ran.global_batch_size, f"{ran.global_batch_size:,}", after.unit)
@@ -95,10 +95,10 @@ def _since(ran: Ran, side: _Side) -> Change | None:
         return None
     status = Status.UNKNOWN if after.value is None else Status.SAME if after.value == before.value else Status.CHANGED
     factor = after.value / ran.global_batch_size if after.value else None
-    return Change(side.run.path, _launch(side), status, before, after, operands, factor=factor)
+    return BatchChange(side.run.path, _launch(side), status, before, after, operands, factor=factor)
 
 
-def _said_once(changes: list[Change]) -> Iterator[Change]:
+def _said_once(changes: list[BatchChange]) -> Iterator[BatchChange]:
     """Yield the changes, those of launches without what is said of their recipe already."""
     alone = {change.path: change for change in changes if not change.launch}
     for change in changes:
@@ -158,7 +158,7 @@ def _likeness(a: Counter[str], b: Counter[str]) -> float:
     return (a & b).total() / most if most else 0.0
 
 
-def _change(before: _Side | None, after: _Side | None) -> Change | None:
+def _change(before: _Side | None, after: _Side | None) -> BatchChange | None:
     """What became of one recipe or launch; None if nothing did."""
     side = after or before
     assert side is not None
@@ -166,7 +166,7 @@ def _change(before: _Side | None, after: _Side | None) -> Change | None:
     launch = _launch(side)
     if before is None or after is None:
         status = Status.ADDED if before is None else Status.REMOVED
-        return Change(path, launch, status, before and _batch(before), after and _batch(after))
+        return BatchChange(path, launch, status, before and _batch(before), after and _batch(after))
     renamed = before.run.path if before.run.path != path else ""
     status = _status(before, after)
     if not status and not (renamed and after.run.launch is None):
@@ -177,7 +177,7 @@ def _change(before: _Side | None, after: _Side | None) -> Change | None:
     notes = (*_notes(before, after, settings), *_claims(before, after)) if status == Status.CHANGED else ()
     notes = tuple(_claims(before, after)) if status == Status.UNKNOWN else notes
     factor = _factor(before, after)
-    return Change(path, launch, status or Status.RENAMED, _batch(before), _batch(after), operands, settings, renamed, notes, factor)
+    return BatchChange(path, launch, status or Status.RENAMED, _batch(before), _batch(after), operands, settings, renamed, notes, factor)
 
 
 def _status(before: _Side, after: _Side) -> str:

@@ -35,7 +35,7 @@ def _programs() -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9_])(?:{words})")
 
 
-class Names:
+class NameIndex:
     """Names of files, or of recipes as programs know them (`8B_full`), to be looked for in texts."""
 
     def __init__(self, names: Iterable[str]) -> None:

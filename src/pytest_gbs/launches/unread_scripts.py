@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_gbs.launches.mentions import Names, has_batch_key, programs, train
+from pytest_gbs.launches.mentions import NameIndex, has_batch_key, programs, train
 from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS
 from pytest_gbs.model.location import Unreadable
 
@@ -39,7 +39,7 @@ class UnreadScripts:
         self._scripts = _by_name(path for path in scripts if not path.lower().endswith(DOCUMENTS))
         self._configurations = _by_name(path for path in paths if path.endswith(CONFIGURATIONS))
         self._bare = {name: name.rpartition(".")[0] for name in self._configurations}
-        self._names = (Names(self._scripts), Names(self._configurations), Names(self._bare.values()))
+        self._names = (NameIndex(self._scripts), NameIndex(self._configurations), NameIndex(self._bare.values()))
         self._mentioned: dict[str, Mentioned] = {}
         self._possible: dict[str, frozenset[str]] = {}
 

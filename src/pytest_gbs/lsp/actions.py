@@ -12,9 +12,9 @@ from pytest_gbs.fixes.apply import FixResult, apply_fixes, run
 from pytest_gbs.fixes.editing import Read, by_source
 from pytest_gbs.fixes.ignoring import offers
 from pytest_gbs.fixes.scale import ScaleContext, Target, scale
-from pytest_gbs.lsp.positions import Part, PositionMap
+from pytest_gbs.lsp.positions import PositionMap, ShownPart
 from pytest_gbs.lsp.project import Project
-from pytest_gbs.lsp.subjects import Block, blocks_in, subject_at
+from pytest_gbs.lsp.subjects import RunBlock, blocks_in, subject_at
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix
 from pytest_gbs.model.quantity import Name
@@ -80,7 +80,7 @@ def scalings(project: Project, path: str, offset: int) -> Iterator[types.CodeAct
         yield types.CodeAction(title, types.CodeActionKind.RefactorRewrite, data=data)
 
 
-def _hardware(block: Block) -> Iterator[CommandLineHardware]:
+def _hardware(block: RunBlock) -> Iterator[CommandLineHardware]:
     """Yield the hardware that a recipe may be carried to: other numbers of nodes if it names them, else of GPUs."""
     geometry = block.run.geometry
     nodes, each, world = (geometry.value(name) for name in (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE))
@@ -132,6 +132,6 @@ def edits_in(edits: Iterable[Edit], positions_of: Callable[[str], PositionMap | 
     return found or None
 
 
-def _plain(edit: Edit, part: Part) -> bool:
+def _plain(edit: Edit, part: ShownPart) -> bool:
     """Whether an edit is the same in a file and in a cell of a notebook, which the file has with escapes."""
     return part.places is None or (edit.at.stop <= part.stop and not {"\\", '"'} & {*edit.replacement, *edit.expected})

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.lsp.project import Project
-from pytest_gbs.lsp.subjects import Block, blocks_in
+from pytest_gbs.lsp.subjects import RunBlock, blocks_in
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.model.framework import Arguments, Framework, Row
 from pytest_gbs.model.location import KeyPath, Lines, Source, dotted
@@ -102,7 +102,7 @@ def _framework(project: Project, path: str) -> Framework | None:
     return project.recognise(outline(source)) if source is not None and path.endswith(CONFIGURATIONS) else None
 
 
-def _blocks(project: Project, path: str) -> tuple[Block, ...]:
+def _blocks(project: Project, path: str) -> tuple[RunBlock, ...]:
     return tuple(block for block in blocks_in(project.answer.report, path) if block.run.path == path)
 
 

@@ -17,7 +17,7 @@ from pytest_gbs.model.record import NamedTuple
 _HEAD, _BETWEEN, _FOOT = '{"cells": [', ", ", '], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 
 
-class Part(NamedTuple):
+class ShownPart(NamedTuple):
     """What a client shows as one text: a file, or a cell of a notebook, whose first character is at `start` of the file.
 
     `places` has, for a cell, where each of its characters and its end is in the file: there they may be written as escapes.
@@ -46,15 +46,15 @@ class PositionMap:
     Lines break at LF, CRLF and CR, for the protocol and for us; a column counts units of UTF-16, unless both sides agreed on others.
     """
 
-    def __init__(self, parts: Iterable[Part], encoding: str) -> None:
+    def __init__(self, parts: Iterable[ShownPart], encoding: str) -> None:
         self.parts = tuple(parts)
         self._unit = _UNITS[encoding]
 
-    def part_at(self, offset: int) -> Part | None:
+    def part_at(self, offset: int) -> ShownPart | None:
         """The text that shows the character at `offset` of the file; None if none does."""
         return next((part for part in self.parts if part.start <= offset <= part.stop), None)
 
-    def position(self, part: Part, inner: int) -> types.Position:
+    def position(self, part: ShownPart, inner: int) -> types.Position:
         """The position of the character at offset `inner` of `part`."""
         lines = part.lines
         inner = max(0, min(inner, len(lines.text)))
@@ -113,7 +113,7 @@ _UNITS = {"utf-8": _utf_8, "utf-16": _utf_16, "utf-32": len}
 
 def file_positions(uri: str, text: str, encoding: str) -> PositionMap:
     """A file that a client shows as it is."""
-    return PositionMap((Part(uri, Lines(text), 0, len(text)),), encoding)
+    return PositionMap((ShownPart(uri, Lines(text), 0, len(text)),), encoding)
 
 
 class Cell(NamedTuple):
@@ -133,7 +133,7 @@ def notebook_positions(cells: Iterable[Cell], encoding: str) -> tuple[str, Posit
         escaped = list(_escaped(cell.text))
         places = array("L", accumulate(map(len, escaped), initial=length + len(before)))
         pieces += (before, *escaped, '"}')
-        parts.append(Part(cell.uri, Lines(cell.text), places[0], places[-1], places))
+        parts.append(ShownPart(cell.uri, Lines(cell.text), places[0], places[-1], places))
         length = places[-1] + 2
     return "".join((*pieces, _FOOT)), PositionMap(parts, encoding)
 

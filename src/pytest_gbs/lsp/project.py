@@ -15,7 +15,7 @@ from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.root import is_root
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.frameworks import recogniser
 from pytest_gbs.model.document import Document
@@ -133,7 +133,7 @@ class Project:
 
     def places(self) -> Places:
         """What names places for people, from the root of the repository."""
-        return Places(self.answer.report, Options())
+        return Places(self.answer.report, FormatOptions())
 
     def _load(self) -> None:
         """Read the settings, and forget what changed on the disk; broken settings leave those before in force."""

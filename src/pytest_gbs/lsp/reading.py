@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from pytest_gbs.lsp.positions import PositionMap
 from pytest_gbs.lsp.project import Project
-from pytest_gbs.lsp.subjects import Block, blocks_in, launches_in, stated_in, subject_at
+from pytest_gbs.lsp.subjects import RunBlock, blocks_in, launches_in, stated_in, subject_at
 from pytest_gbs.lsp.texts import batch_of, hardware_of, heading, hover_text, launched_by, plain, result
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Name, Quantity
@@ -41,7 +41,7 @@ def hover(project: Project, path: str, offset: int, positions: PositionMap) -> t
     if run is None:
         return None
     what = f"Launches `{plain(_recipe_of(run, path))}`\n\n" if run.path != path else ""
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, f"{what}{hover_text(Block(run, ()), places)}"))
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, f"{what}{hover_text(RunBlock(run, ()), places)}"))
 
 
 def launch_at(project: Project, path: str, offset: int) -> Run | None:

@@ -17,28 +17,28 @@ from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 
 
-class Block(NamedTuple):
+class RunBlock(NamedTuple):
     """A recipe by itself with its launches, or one launch, as `gbs show` prints them together."""
 
     run: Run
     launched: tuple[Run, ...]
 
 
-class Subject(NamedTuple):
+class CursorSubject(NamedTuple):
     """What is under a cursor: a size with the key that states it, a claim, or a row of the table without a size; and where it is."""
 
-    block: Block
+    block: RunBlock
     at: Location
     size: Size | None = None
     claim: Declaration | None = None
     row: Row | None = None
 
 
-def blocks_in(report: Report, path: str) -> tuple[Block, ...]:
+def blocks_in(report: Report, path: str) -> tuple[RunBlock, ...]:
     """The recipes in the file at `path`, each with its launches, and the launches that are in it."""
-    found = [Block(run, launched) for file in report.files if file.path == path for run, launched in blocks(file)]
+    found = [RunBlock(run, launched) for file in report.files if file.path == path for run, launched in blocks(file)]
     known = {(block.run.launch, block.run.path) for block in found}
-    return (*found, *(Block(run, ()) for run in _launched_in(report, path) if (run.launch, run.path) not in known))
+    return (*found, *(RunBlock(run, ()) for run in _launched_in(report, path) if (run.launch, run.path) not in known))
 
 
 def launches_in(report: Report, path: str) -> tuple[Run, ...]:
@@ -52,7 +52,7 @@ def _launched_in(report: Report, path: str) -> Iterator[Run]:
     return (run for file in report.files for run in file.runs if run.launch is not None and run.launch.at.source == path)
 
 
-def subject_at(project: Project, path: str, offset: int) -> Subject | None:
+def subject_at(project: Project, path: str, offset: int) -> CursorSubject | None:
     """What is at `offset` of the file at `path`: a claim before a size, and a size before a key that has none."""
     found = blocks_in(project.answer.report, path)
     every = [*_claims(found, path), *_sizes(found, path, project.documents(path)), *_rows(found, path)]
@@ -68,23 +68,23 @@ def stated_in(run: Run, path: str) -> Iterator[Size]:
             yield from (value for value in size.values if value.at is not None and value.at.source == path)
 
 
-def _claims(found: Iterable[Block], path: str) -> Iterator[Subject]:
+def _claims(found: Iterable[RunBlock], path: str) -> Iterator[CursorSubject]:
     for block in found:
         for each in block.run.declarations:
             if each.at.source == path:
-                yield Subject(block, each.at, claim=each)
+                yield CursorSubject(block, each.at, claim=each)
 
 
-def _sizes(found: Iterable[Block], path: str, documents: tuple[Document, ...]) -> Iterator[Subject]:
+def _sizes(found: Iterable[RunBlock], path: str, documents: tuple[Document, ...]) -> Iterator[CursorSubject]:
     for block in found:
         own = (block.run.document,) if block.run.places is None and block.run.path == path else ()
         for size in stated_in(block.run, path):
             assert not isinstance(size, Conflict)
             assert size.at is not None
-            yield Subject(block, size.at, size=size)
+            yield CursorSubject(block, size.at, size=size)
             key = _key(size.at, (*own, *documents))
             if key is not None:
-                yield Subject(block, key, size=size)
+                yield CursorSubject(block, key, size=size)
 
 
 def _key(at: Location, documents: Iterable[Document]) -> Location | None:
@@ -96,7 +96,7 @@ def _key(at: Location, documents: Iterable[Document]) -> Location | None:
     return None
 
 
-def _rows(found: Iterable[Block], path: str) -> Iterator[Subject]:
+def _rows(found: Iterable[RunBlock], path: str) -> Iterator[CursorSubject]:
     """Yield the keys of the table that are there without a size of this run: one that another replaces, or that does not count."""
     for block in found:
         run = block.run
@@ -108,4 +108,4 @@ def _rows(found: Iterable[Block], path: str) -> Iterator[Subject]:
                 at = Location(path, entry[0].start, entry[1].stop)
                 size = run.geometry.stated.get(row.name)
                 there = isinstance(size, (Quantity, Unknown)) and size.at is not None and size.at.start == entry[1].start
-                yield Subject(block, at, size=size if there else None, row=row)
+                yield CursorSubject(block, at, size=size if there else None, row=row)

@@ -12,7 +12,7 @@ from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_recipe import lines, title
 from pytest_gbs.formats._show_steps import batch_text
 from pytest_gbs.formats._show_text import aligned
-from pytest_gbs.lsp.subjects import Block, Subject
+from pytest_gbs.lsp.subjects import CursorSubject, RunBlock
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.quantity import Name, Quantity, Unknown
 from pytest_gbs.model.run import Run
@@ -55,7 +55,7 @@ def launched_by(launched: tuple[Run, ...]) -> str:
     return f"{often}: {', '.join(batches[:_LISTED])}{more}"
 
 
-def hover_text(block: Block, places: Places) -> str:
+def hover_text(block: RunBlock, places: Places) -> str:
     """All that `gbs show` says of a recipe or launch, as a block of Markdown."""
     shown = "\n".join(aligned(lines(block.run, block.launched, places)))
     return f"```text\n{plain(title(block.run))}\n{shown.replace('`', chr(39))}\n```"
@@ -66,7 +66,7 @@ def plain(text: str) -> str:
     return escape(text).replace("`", "'")
 
 
-def heading(subject: Subject) -> str:
+def heading(subject: CursorSubject) -> str:
     """What a size, a claim or a key is, in a line of Markdown."""
     if subject.claim is not None:
         return f"The comment states **{called(subject.claim.name)} {number(subject.claim.value)}**"

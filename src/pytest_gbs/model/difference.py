@@ -64,7 +64,7 @@ class Setting(NamedTuple):
     same: bool
 
 
-class Change(NamedTuple):
+class BatchChange(NamedTuple):
     """What became of one recipe (`launch` "") or one launch of it.
 
     `path` is the recipe's at the later side (the earlier one, where it is removed), `renamed_from` what it was called before, ""
@@ -91,7 +91,7 @@ class Differences(NamedTuple):
 
     base: str
     head: str
-    changes: tuple[Change, ...]
+    changes: tuple[BatchChange, ...]
     recipes: int
     notes: tuple[str, ...] = ()
 

@@ -38,7 +38,7 @@ class Treatment:
     SCHEDULE: Final = "schedule"  # several values, one after the other while training runs
 
 
-class Reading(NamedTuple):
+class ValueReading(NamedTuple):
     """What the framework does with values for a size that are not plain positive whole number.
 
     Each field is a `Treatment`: for a number in quotes (`"8"`), other text, a float without a fraction (`8.0`), one with
@@ -60,7 +60,7 @@ class Reading(NamedTuple):
 
 
 # A value that says nothing about the batch whatever it is: never judged, taken only where it is a whole number.
-LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)
+LENIENT: Final = ValueReading(*(Treatment.AUTO,) * 9)
 
 
 class Row(NamedTuple):
@@ -77,7 +77,7 @@ class Row(NamedTuple):
     key: KeyPath
     name: str
     default: int | SameAs | None = None
-    reading: Reading = Reading()
+    reading: ValueReading = ValueReading()
     source: str = ""
     unit: str = ""
     minimum: int = 1

@@ -19,7 +19,7 @@ class What:
     COMMENT: Final = "comment"
 
 
-class Change(NamedTuple):
+class ScaleChange(NamedTuple):
     """One number that changes: the size it is, what it is in, the key as written, its place, and the edit.
 
     `old` is 0 if the key is inserted and `new` is 0 if it is taken out again.
@@ -59,7 +59,7 @@ class Scaled(NamedTuple):
     unit: str
     before: Shape
     after: Shape
-    changes: tuple[Change, ...]
+    changes: tuple[ScaleChange, ...]
     files: tuple[tuple[Source, Source], ...]
     counted: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()

@@ -125,7 +125,7 @@ class View:
     def __init__(self, report: Report, repository: CheckedTree) -> None:
         self.report = report
         self._import_path = repository.options.import_path
-        self._options = formats.Options(root=repository.root.as_posix(), folder=repository.options.folder.as_posix())
+        self._options = formats.FormatOptions(root=repository.root.as_posix(), folder=repository.options.folder.as_posix())
         self._places = Places(report, self._options)
 
     def path(self, path: str) -> str:

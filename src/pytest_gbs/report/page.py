@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Final
 
 from pytest_gbs.files.plugins import read_beside
-from pytest_gbs.formats import Options
+from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity
 from pytest_gbs.formats._show_recipe import lines as lines_of
@@ -27,7 +27,7 @@ _SIZES: Final = ("global batch", "GPUs", "micro", "accumulation", "data-parallel
 _HEADS: Final = ("recipe", "verdict", *_SIZES, "claim", "framework")
 
 
-def page(report: Report, options: Options, name: str, history: Timeline | None = None) -> str:
+def page(report: Report, options: FormatOptions, name: str, history: Timeline | None = None) -> str:
     """The whole page on the repository called `name`. The runs of the report must have been kept."""
     places = Places(report, options)
     found = list(lines(report, places))

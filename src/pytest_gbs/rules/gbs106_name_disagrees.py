@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_gbs.arithmetic.wording import count, listing
-from pytest_gbs.claims.named import Named, named
+from pytest_gbs.claims.named import NamedNumber, named
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name
@@ -44,7 +44,7 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     yield from (Undetermined(CODE, _place(recipe, each.places), _says(each), claim=False) for each in found if each.holds is None)
 
 
-def _judged(found: Iterable[Named]) -> Iterator[Outcome]:
+def _judged(found: Iterable[NamedNumber]) -> Iterator[Outcome]:
     """Yield the outcome of each number in a name that the settings or a launch give."""
     for each in found:
         if each.holds and each.run is not None:
@@ -57,7 +57,7 @@ def _place(recipe: Run, places: tuple[Location, ...]) -> Location:
     return next((Location(recipe.path, 0, 0) for at in places if not at.stop), places[0])
 
 
-def _says(each: Named) -> str:
+def _says(each: NamedNumber) -> str:
     declaration = each.declaration
     number = (
         f"batch size {declaration.value:,}" if declaration.name == Name.GLOBAL_BATCH_SIZE else count(declaration.value, declaration.name)
@@ -65,11 +65,11 @@ def _says(each: Named) -> str:
     return f"the {_witness(each)} says {number}"
 
 
-def _witness(each: Named) -> str:
+def _witness(each: NamedNumber) -> str:
     return "comment" if each.declaration.grammar == "bare" else "name"
 
 
-def _finding(recipe: Run, wrong: list[Named]) -> Finding:
+def _finding(recipe: Run, wrong: list[NamedNumber]) -> Finding:
     """The one finding about all that the names of a recipe have wrong."""
     message = "; ".join(f"{_says(each)}, but {each.has}" for each in wrong)
     fits = listing(dict.fromkeys(each.fits for each in wrong), last="and")

@@ -45,7 +45,7 @@ class Frame(NamedTuple):
     function: Function | None = None
 
 
-class Reading(ABC):
+class ScriptReading(ABC):
     """A file that is being read: the text, the state of the shell, and what is noted of it."""
 
     def __init__(self, source: Source, others: OtherFiles | None) -> None:

@@ -11,7 +11,7 @@ from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.shell import values
 from pytest_gbs.shell.fields import BLANKS, Fields, as_pattern, braces
 from pytest_gbs.shell.limits import DEEPEST
-from pytest_gbs.shell.reading import Reading, Words
+from pytest_gbs.shell.reading import ScriptReading, Words
 from pytest_gbs.shell.state import unknown
 from pytest_gbs.shell.text import Parts
 from pytest_gbs.shell.values import Expanded
@@ -26,7 +26,7 @@ _LONGEST_FIXED: Final = 1_000
 _LITERALS: Final = ("raw_string", "ansi_c_string")
 
 
-class WordReading(Reading):
+class WordReading(ScriptReading):
     """A file of which words are read."""
 
     @abstractmethod

@@ -74,7 +74,7 @@ def _first_words() -> frozenset[str]:
     return frozenset(name.partition(" ")[0] for name in _names())
 
 
-class Named(NamedTuple):
+class SizeName(NamedTuple):
     """A run of tokens, up to `stop` (excluded), that names a size."""
 
     name: str
@@ -82,7 +82,7 @@ class Named(NamedTuple):
     common: bool = False  # a word that names a size in formulas only
 
 
-def name_at(tokens: Sequence[WordToken], i: int) -> Named | None:
+def name_at(tokens: Sequence[WordToken], i: int) -> SizeName | None:
     """The size that the words from token `i` on name, by the longest name."""
     if i >= len(tokens) or tokens[i].kind != WORD:
         return None
@@ -90,23 +90,23 @@ def name_at(tokens: Sequence[WordToken], i: int) -> Named | None:
         return _chips(tokens, i) if is_chip(tokens[i].text) else None
     names = _names()
     called: list[str] = []
-    best: Named | None = None
+    best: SizeName | None = None
     for j in range(i, min(i + _LONGEST, len(tokens))):
         if tokens[j].kind != WORD:
             break
         called.append(tokens[j].text)
         name = " ".join(called)
         if name in names:
-            best = Named(names[name], j + 1, name in _ONLY_IN_FORMULAS)
+            best = SizeName(names[name], j + 1, name in _ONLY_IN_FORMULAS)
     return best
 
 
-def _chips(tokens: Sequence[WordToken], i: int) -> Named:
+def _chips(tokens: Sequence[WordToken], i: int) -> SizeName:
     """The GPU model at token `i` as a name of GPUs: `H100 80GB GPUs`."""
     stop = i + 1
     while stop < len(tokens) and (tokens[stop].text in ("gpu", "gpus") or _is_memory(tokens[stop].text)):
         stop += 1
-    return Named(Name.WORLD_SIZE, stop)
+    return SizeName(Name.WORLD_SIZE, stop)
 
 
 def _is_memory(text: str) -> bool:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pytest_gbs.files.plugins import module
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.model.difference import Differences
 from pytest_gbs.model.errors import UsageError
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    Render: TypeAlias = Callable[[Differences, Options], str]
+    Render: TypeAlias = Callable[[Differences, FormatOptions], str]
 
 
 def names() -> tuple[str, ...]:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.formats._places import Places
-from pytest_gbs.model.difference import Change, Differences, Operand, Setting, Status
+from pytest_gbs.model.difference import BatchChange, Differences, Operand, Setting, Status
 from pytest_gbs.model.report import Report
 
 ARROW: Final = "→"
 _UNKNOWN: Final = "unknown"
 
 
-def places(options: Options) -> Places:
+def places(options: FormatOptions) -> Places:
     """What makes paths of the tree those of the current folder."""
     return Places(Report((), {}, {}), options)
 
 
-def arrow(options: Options) -> str:
+def arrow(options: FormatOptions) -> str:
     """The sign between before and after."""
     return "->" if options.ascii else ARROW
 
 
-def batch(change: Change, sign: str, unit: str = "") -> str:
+def batch(change: BatchChange, sign: str, unit: str = "") -> str:
     """The batch on both sides: `64 → 32`, `128 (same)`, `new: 128`, `gone: 128`; with `unit` behind the number."""
     unit = f" {unit}" if unit else ""
     if change.before is None:
@@ -36,7 +36,7 @@ def batch(change: Change, sign: str, unit: str = "") -> str:
     return f"{after}{unit} (same)" if before == after else f"{before} {sign} {after}{unit}"
 
 
-def tokens(change: Change, sign: str) -> str:
+def tokens(change: BatchChange, sign: str) -> str:
     """The tokens per step on both sides; "" if neither is known."""
     texts = [side.tokens_text if side else "" for side in (change.before, change.after)]
     if change.before is None or change.after is None or texts[0] == texts[1]:
@@ -44,7 +44,7 @@ def tokens(change: Change, sign: str) -> str:
     return f"{texts[0] or _UNKNOWN} {sign} {texts[1] or _UNKNOWN}"
 
 
-def operand(each: Operand, change: Change, where: Places, sign: str) -> str:
+def operand(each: Operand, change: BatchChange, where: Places, sign: str) -> str:
     """An operand with its place: `accumulation 8 → 2 (line 31)`."""
     place = ""
     if each.path:
@@ -60,7 +60,7 @@ def setting(each: Setting, sign: str) -> str:
     return f"{each.after} (same)" if each.same else f"{each.before or 'none'} {sign} {each.after or 'none'}"
 
 
-def name(change: Change, where: Places) -> str:
+def name(change: BatchChange, where: Places) -> str:
     """What a change is about: the recipe, with its launch; a script that is its own recipe once."""
     if not change.launch:
         return where.path(change.path)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_gbs.formats._diff import _words as words
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
-from pytest_gbs.model.difference import Batch, Change, Differences, Operand
+from pytest_gbs.model.difference import Batch, BatchChange, Differences, Operand
 
 
-def render(found: Differences, options: Options) -> str:
+def render(found: Differences, options: FormatOptions) -> str:
     """The changes as a JSON object, with a line break at the end."""
     where = words.places(options)
     entry = {
@@ -25,7 +25,7 @@ def render(found: Differences, options: Options) -> str:
     return dump(entry)
 
 
-def _change(change: Change, where: Places) -> dict[str, Any]:
+def _change(change: BatchChange, where: Places) -> dict[str, Any]:
     return {
         "path": where.path(change.path),
         "renamed_from": where.path(change.renamed_from) if change.renamed_from else None,

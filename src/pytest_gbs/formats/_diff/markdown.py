@@ -7,12 +7,12 @@ from math import inf, log, sqrt
 from typing import Final
 
 from pytest_gbs.formats._diff import _words as words
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._summary import count
 from pytest_gbs.formats._width import shortened
-from pytest_gbs.model.difference import Change, Differences, Status, Topic
+from pytest_gbs.model.difference import BatchChange, Differences, Status, Topic
 from pytest_gbs.model.limits import LONGEST_DIFF
 
 _HEAD: Final = ("recipe", "global batch", "why", "tokens per step", "steps per epoch", "learning rate, warmup, length")
@@ -23,7 +23,7 @@ _RANKS: Final = (Status.CHANGED, Status.UNKNOWN, Status.REMOVED, Status.ADDED, S
 _BATCH_IS_THE_SAME: Final = (Status.SAME, Status.RENAMED)
 
 
-def render(found: Differences, options: Options) -> str:
+def render(found: Differences, options: FormatOptions) -> str:
     """The changes as Markdown, with a line break at the end."""
     where = words.places(options)
     changes = sorted(found.changes, key=_weight)
@@ -49,7 +49,7 @@ class _Room:
     def __init__(self, characters: int) -> None:
         self.characters, self.left_out = characters, 0
 
-    def table(self, changes: Iterable[Change], where: Places) -> list[str]:
+    def table(self, changes: Iterable[BatchChange], where: Places) -> list[str]:
         """A table of as many `changes` as there is room for; nothing if there are none."""
         rows = ([_cell(text) for text in _row(change, where)] for change in changes)
         kept = [row for row in rows if self._takes(len(table((), [row])))]
@@ -67,13 +67,13 @@ class _Room:
         return fits
 
 
-def _weight(change: Change) -> tuple[int, float, str, str]:
+def _weight(change: BatchChange) -> tuple[int, float, str, str]:
     """The order of changes: the batch that changed by the largest factor first, one whose factor is not known before all of them."""
     factor = inf if change.factor is None else abs(log(change.factor))
     return _RANKS.index(change.status), -factor, change.path, change.launch
 
 
-def _needs_review(change: Change, of_recipes: dict[str, Change]) -> bool:
+def _needs_review(change: BatchChange, of_recipes: dict[str, BatchChange]) -> bool:
     """Whether a reviewer must see it: another batch, and not that of a launch that changed just as its recipe did."""
     if change.status in _BATCH_IS_THE_SAME:
         return False
@@ -90,7 +90,7 @@ def _cell(text: str) -> str:
     return cell(shortened(text, _CELL))
 
 
-def _row(change: Change, where: Places) -> Iterator[str]:
+def _row(change: BatchChange, where: Places) -> Iterator[str]:
     yield words.name(change, where) + (f" (was {where.path(change.renamed_from)})" if change.renamed_from else "")
     yield words.batch(change, words.ARROW) + (f" (x {change.factor:.3g})" if change.factor not in (None, 1) else "")
     yield ", ".join(words.operand(each, change, where, words.ARROW) for each in change.operands)
@@ -99,7 +99,7 @@ def _row(change: Change, where: Places) -> Iterator[str]:
     yield "; ".join(_settings(change))
 
 
-def _settings(change: Change) -> Iterator[str]:
+def _settings(change: BatchChange) -> Iterator[str]:
     """Yield what became of the settings that go with the batch; of those that stayed the learning rates alone, with rules of scaling."""
     for each in change.settings:
         if each.topic == Topic.LEARNING_RATE:
@@ -108,7 +108,7 @@ def _settings(change: Change) -> Iterator[str]:
             yield f"{each.key} {words.setting(each, words.ARROW)}"
 
 
-def _scaled(change: Change) -> str:
+def _scaled(change: BatchChange) -> str:
     """What the two rules of scaling would do to a learning rate; nothing if the batch is the same."""
     if change.factor is None or change.factor == 1:
         return ""

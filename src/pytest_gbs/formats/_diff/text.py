@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from pytest_gbs.formats._diff import _words as words
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.formats._places import Places
-from pytest_gbs.model.difference import Change, Differences, Status
+from pytest_gbs.model.difference import BatchChange, Differences, Status
 
 
-def render(found: Differences, options: Options) -> str:
+def render(found: Differences, options: FormatOptions) -> str:
     """The changes as text, with a line break at the end."""
     where, sign = words.places(options), words.arrow(options)
     blocks = ["\n".join(escape(line) for line in _lines(change, where, sign)) for change in found.changes]
@@ -19,7 +19,7 @@ def render(found: Differences, options: Options) -> str:
     return "\n\n".join([*blocks, "\n".join(end)]) + "\n"
 
 
-def _lines(change: Change, where: Places, sign: str) -> Iterator[str]:
+def _lines(change: BatchChange, where: Places, sign: str) -> Iterator[str]:
     renamed = f"   (was {where.path(change.renamed_from)})" if change.renamed_from else ""
     yield f"{words.name(change, where)}{renamed}"
     unit = (change.after or change.before).unit if change.after or change.before else ""  # type: ignore[union-attr]
