@@ -9,10 +9,9 @@ from pytest_gbs.checking import finalise
 from pytest_gbs.checking.evidence import HardwareLookup
 from pytest_gbs.checking.finalise import merged
 from pytest_gbs.checking.judging import RecipeJudgement, judge_file, judge_recipe
-from pytest_gbs.checking.launch_run import BATCH, launch_run
 from pytest_gbs.checking.reporting import FileResult, Reporting
 from pytest_gbs.checking.repository import Repository
-from pytest_gbs.checking.runs import Context, build_runs, claimed
+from pytest_gbs.checking.runs import BATCH, Context, build_runs, claimed
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
@@ -272,6 +271,8 @@ class FileJudge:
 
     def _launch_run(self, resolved: ResolvedLaunch, own: Run | None) -> Run:
         """The run of one launch, its sizes at their real places."""
+        from pytest_gbs.checking.launch_run import launch_run
+
         assert self.launches is not None
         sizes = {**self._companions.sizes(resolved.document, resolved.framework), **resolved.sizes()}
         run = launch_run(resolved, sizes, own, self.launches.declared(resolved))

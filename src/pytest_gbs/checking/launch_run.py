@@ -28,7 +28,7 @@ from pytest_gbs.model.run import Claim, Run, World
 
 if TYPE_CHECKING:
     from pytest_gbs.launches.resolved_launch import ResolvedLaunch
-from pytest_gbs.checking.runs import CLAIMED, COUNTING, claimed_in, counting_tokens, named_in_settings, with_claims, world_of
+from pytest_gbs.checking.runs import BATCH, CLAIMED, COUNTING, claimed_in, counting_tokens, named_in_settings, with_claims, world_of
 
 
 def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
@@ -80,7 +80,6 @@ def _is_known(claim: Claim, own: Run) -> bool:
 # A run of so few optimizer steps tries whether something works.
 _FEW_STEPS: Final = 20
 _trying = lazy_pattern(r"(?i)(?<![a-z])(?:overfit|smoke[-_]?test)(?![a-z])")
-BATCH: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BATCH_SIZE)
 
 
 def _kind(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> str:
@@ -155,4 +154,4 @@ def _is_left_open(at: Location | None, resolved: ResolvedLaunch) -> bool:
     return any(word in block.text.lower() for block in script.comments[first:last] for word in _ASKS)
 
 
-__all__ = ["BATCH", "launch_run"]
+__all__ = ["launch_run"]

@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pytest_gbs.checking.nearby import agreement_of, evidence_of, is_near
 from pytest_gbs.claims.worlds import Nearby
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import FOLDER, MISSING
@@ -302,7 +301,7 @@ class Repository:
     def remember(self, path: str, launcher_file: LauncherFile | None, source: Source) -> None:
         """Keep what the file at `path` is as a launcher file, so that it need not be read again as evidence."""
         if path not in self._launcher_files or launcher_file is not None:
-            self._launcher_files[path] = None if launcher_file is None else (launcher_file, evidence_of(launcher_file, source))
+            self._launcher_files[path] = None if launcher_file is None else _with_evidence(launcher_file, source)
 
     def launcher_file(self, path: str) -> LauncherFile | None:
         """What the launcher file at `path` gives, or None if it is none."""
@@ -314,6 +313,8 @@ class Repository:
 
         Those of a folder are the ones in it and in folders right below it: others belong to something else of the repository.
         """
+        from pytest_gbs.checking.nearby import agreement_of, is_near
+
         folder = path.rpartition("/")[0]
         below: list[str] = []
         while folder not in self._nearby:
@@ -340,7 +341,7 @@ class Repository:
             return None
         files = (read_launcher_file(document) for document in read(source) if isinstance(document, Document))
         file = next((each for each in files if each is not None), None)
-        return None if file is None else (file, evidence_of(file, source))
+        return None if file is None else _with_evidence(file, source)
 
     def _read(self, source: Source) -> tuple[Document | Unreadable, ...]:
         """The documents of `source`, parsed once while it is the text of its file, and not again for the recipe that is being judged."""
@@ -374,6 +375,12 @@ class Repository:
         if self.memory is not None:
             self.tree.read(source.path)
         return source
+
+
+def _with_evidence(launcher_file: LauncherFile, source: Source) -> tuple[LauncherFile, str]:
+    from pytest_gbs.checking.nearby import evidence_of
+
+    return launcher_file, evidence_of(launcher_file, source)
 
 
 def _range(paths: tuple[str, ...], prefix: str) -> list[str]:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     pass
 
 
+BATCH: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BATCH_SIZE)
 # What a claim may be about; a stated micro batch or accumulation is a factor, judged with the claim it is beside.
 CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP)
 
@@ -213,6 +214,7 @@ def claimed(runs: tuple[Run, ...]) -> bool:
 
 
 __all__ = [
+    "BATCH",
     "CLAIMED",
     "COUNTING",
     "Context",

@@ -6,7 +6,6 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.cli._output import complain, emit
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the call."""
+        from pytest_gbs.arithmetic.near_miss import suggestion
         from pytest_gbs.cli._split_arguments import MARK
 
         flag = message.partition("unrecognized arguments: ")[2].partition(" ")[0].partition("=")[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.files.plugins import module
 from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.model.errors import UsageError
@@ -22,6 +21,8 @@ def find(name: str) -> Format:
         UsageError: there is no such format.
     """
     if name != "text" and name not in names():
+        from pytest_gbs.arithmetic.near_miss import suggestion
+
         raise UsageError(f"no format '{name}'; {suggestion(name, names())}the formats are {', '.join(names())}")
     found: Format = module(f"{__name__}.{name}").FORMAT
     return found
