@@ -98,7 +98,7 @@ function finding(problem) {
   if (problem.page) rule.href = problem.page;
   const where = `${problem.path}:${problem.line}:${problem.column}`;
   const head = made("h3", "", made("span", "severity", problem.severity), ` ${problem.message} `, made("span", "dim", where, " ", rule, ` ${problem.name}`));
-  // What is told in the heading is not told again.
+  // The heading is not repeated.
   const rest = problem.text.split("\n").slice(2).join("\n").replace(/^\n+/, "").trimEnd();
   return made("article", problem.severity, head, ...(rest ? [scrolling(`${problem.code} in ${problem.path}`, rest)] : []));
 }
@@ -131,7 +131,7 @@ function show(found) {
   field("equation").replaceChildren(...recipes.flatMap(equation));
 }
 
-// A link to what is on the page: its fields, packed, behind the # of the address, which browsers send to nobody.
+// A link to what is on the page: its fields, packed, behind the # of the address, which browsers never send.
 async function packed() {
   const values = JSON.stringify(FIELDS.map((id) => field(id).value));
   const bytes = await new Response(new Blob([values]).stream().pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer();
