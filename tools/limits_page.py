@@ -15,9 +15,10 @@ _HEAD: Final = """\
 
 # Limits
 
-A recipe, a script or a settings file may come from a stranger. Each file gets a result or a clear finding, within 2 seconds and 200 MB,
-even if it is hostile; the limits below ensure that. No known real recipe comes near one of them. GBS001 is
-[unreadable-file](rules/gbs001.md): the check fails and names the limit and the place. A usage error ends the check with exit code 2.
+A recipe, a script or a settings file may come from a stranger. Each file gets a result or a clear finding, within
+2 seconds and 200 MB, even if it is hostile; the limits below ensure that. No known real recipe comes near one of them.
+GBS001 is [unreadable-file](rules/gbs001.md): the check fails and names the limit and the place. A usage error ends the
+check with exit code 2.
 """
 _MODULES: Final = (("pytest_gbs.model.limits", ""), ("pytest_gbs.shell.limits", "Shell scripts, Makefiles and Markdown"))
 _CONSTANT: Final = re.compile(r"(?P<name>[A-Z][A-Z_]+)(?:: Final)? = .*?(?:  # (?P<comment>.+))?")

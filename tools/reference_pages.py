@@ -16,17 +16,18 @@ _SETTINGS: Final = """\
 
 # Settings
 
-They are in `gbs.toml` at the root of the repository, or in `[tool.gbs]` of `pyproject.toml`. `gbs check --show-settings` prints what is
-used, `--config FILE` takes another file, and an unknown key stops the check with the nearest known one. For editors: `gbs schema settings`.
+Settings are in `gbs.toml` at the root of the repository, or in `[tool.gbs]` of `pyproject.toml`.
+`gbs check --show-settings` prints the settings in use, `--config FILE` uses another file. An unknown key stops the
+check, and the message names the nearest known key. For editors: `gbs schema settings`.
 """
 _CLI: Final = """\
 <!-- Generated from the help of each command by tools/generate_docs.py: change the command, then run it again. -->
 
 # Command line
 
-Everything behind `--` is a path. Exit codes of all commands: 0 in order, 1 something was found (or would change, with `--check` and
-`--diff`), 2 wrong usage, broken settings or a report that can't be written, 3 there was nothing to check. `pytest-gbs` and
-`python -m pytest_gbs` are `gbs`.
+Everything after `--` is a path. Exit codes of all commands: 0 nothing is wrong, 1 something was found (or would change,
+with `--check` and `--diff`), 2 wrong usage, broken settings or a report that can't be written, 3 there is no recipe.
+`pytest-gbs` and `python -m pytest_gbs` are the same as `gbs`.
 """
 
 
