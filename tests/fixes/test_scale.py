@@ -140,7 +140,7 @@ class TestWhereTheBatchIsGiven:
     def test_model_parallelism_is_not_given_up(self) -> None:
         result = scaled(NEMO.format(nodes=2, micro=1), _on(1))
         assert isinstance(result, Stuck)
-        assert result.target == 64
+        assert (result.target, result.reason) == (64, "tensor parallel size 2 would be 1")
 
 
 @pytest.mark.parametrize(
