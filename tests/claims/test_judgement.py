@@ -61,8 +61,8 @@ def test_a_claim_goes_by_what_trains(tmp_path: Path, text: str, verdict: str, co
 
 
 QUOTED = """\
-# Training schedule, matched to FLA (8 GPUs):
-#   FLA: {said}
+# {heading} (8 GPUs):
+#   {said}
 micro_batch_size: 8
 global_batch_size: 64
 num_layers: 2
@@ -72,15 +72,16 @@ train_iters: 10
 
 
 @pytest.mark.parametrize(
-    ("said", "codes"),
+    ("heading", "said", "codes"),
     [
-        pytest.param("per_device_train_batch_size=128, 8 GPUs → global=1024", [], id="a Trainer's key in a recipe of Megatron"),
-        pytest.param("micro_batch_size=128, 8 GPUs, global batch size 1024", ["GBS104"], id="its own key"),
-        pytest.param("8 GPUs, global batch size 1024", ["GBS101"], id="no key"),
+        pytest.param("Schedule", "per_device_train_batch_size=128, 8 GPUs → global=1024", [], id="a Trainer's key in a recipe of Megatron"),
+        pytest.param("Schedule, matched to FLA", "micro_batch_size=128, 8 GPUs, global batch size 1024", [], id="another run's"),
+        pytest.param("Schedule", "micro_batch_size=128, 8 GPUs, global batch size 1024", ["GBS104"], id="its own key"),
+        pytest.param("Schedule", "8 GPUs, global batch size 1024", ["GBS101"], id="no key"),
     ],
 )
-def test_a_batch_by_the_key_of_another_program_is_that_programs(tmp_path: Path, said: str, codes: list[str]) -> None:
-    assert checked(tmp_path, QUOTED.format(said=said)).codes == codes
+def test_a_batch_of_another_program_is_that_programs(tmp_path: Path, heading: str, said: str, codes: list[str]) -> None:
+    assert checked(tmp_path, QUOTED.format(heading=heading, said=said)).codes == codes
 
 
 def test_a_batch_by_the_own_key_of_a_recipe_is_its_own(tmp_path: Path) -> None:

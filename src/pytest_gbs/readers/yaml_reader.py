@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import yaml
 from yaml.events import StreamEndEvent
 from yaml.reader import Reader, ReaderError
@@ -13,9 +15,11 @@ from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.comments import read_comments, stray_tab
 from pytest_gbs.readers.index import duplicates, follow
 from pytest_gbs.readers.owners import Keys, Span
-from pytest_gbs.readers.refusal import RefusedDocument, unreadable
+from pytest_gbs.readers.refusal import TOO_DEEP, RefusedDocument, unreadable
 from pytest_gbs.readers.yaml_nodes import Composer
 
+# The libyaml of PyYAML 6.0.4 has a limit of its own, and reads ahead of the event at which ours is reached.
+_NESTED: Final = "exceeded maximum nesting depth"
 _expecting = lazy_pattern(r"(?:did|could) not find expected")
 _parsing = lazy_pattern(r"while (?:parsing|scanning) |for the next token")
 
@@ -38,6 +42,8 @@ def read_yaml(source: Source) -> tuple[Document | Unreadable, ...]:
 
 def _reason(error: yaml.MarkedYAMLError) -> str:
     """What libyaml refuses, in fewer words: `expected ',' or ']' in a flow sequence`."""
+    if error.problem == _NESTED:
+        return TOO_DEEP
     problem = _expecting().sub("expected", str(error.problem))
     where = _parsing().sub("", error.context or "")
     return f"{problem} in {where}" if where else problem

@@ -43,6 +43,8 @@ _HISTORY: Final = _phrases(
 )
 _HISTORY_BEFORE: Final = _phrases("_trained_ _published_ _reference_ _till_ _until_ _was_ _were_")
 _OTHER: Final = _phrases("_yaml_ _yml_ _other_recipe _other_config _sibling_ _lm_loss_")
+# In the heading of a list: what follows is that of another run.
+_OTHER_HEADING: Final = _phrases("_match_ _matches_ _matched_to_ _matching_ _same_as_ _compared_ _comparison_ _baseline _reference_")
 _CONDITIONAL: Final = _phrases("_if_ _when_ _unless_")
 # Behind a condition: what to do then, which says nothing of the recipe as it is.
 _INSTRUCTS: Final = _phrases("_set_ _choose_ _switch_ _pick_ _make_it_ _you_")
@@ -62,7 +64,7 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     """The force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
     around = _words(statement.lower)
     before = _front(around, at - statement.start)
-    if _says(around, _OTHER) or _says(before, _OTHER_BEFORE):
+    if _says(around, _OTHER) or _says(before, _OTHER_BEFORE) or _says(_words(_heading(statement)), _OTHER_HEADING):
         return Force.OTHER
     if _says(around, _HISTORY) or _says(before, _HISTORY_BEFORE):
         return Force.HISTORY
@@ -95,6 +97,14 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
 def _words(text: str) -> str:
     """`text` with its signs as blanks, each still one character, and a blank at either end."""
     return f" {text.translate(_BLANKS)} "
+
+
+def _heading(statement: Statement) -> str:
+    """The two lines that end with a colon above the statement, in its paragraph, in lower case; "" if none do."""
+    first = statement.text.rfind("\n\n", 0, statement.start) + 1
+    colon = statement.text.rfind(":\n", first, statement.start)
+    before = statement.text.rfind("\n", first, max(first, colon))
+    return statement.text[max(first, statement.text.rfind("\n", first, max(first, before))) : max(first, colon)].lower()
 
 
 def _front(words: str, offset: int) -> str:
