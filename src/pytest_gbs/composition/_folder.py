@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from pytest_gbs.composition._errors import CompositionError
+from pytest_gbs.composition._errors import CompositionError, LimitExceeded
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node
 from pytest_gbs.composition._search_path import searched_folders
 from pytest_gbs.composition.composed import ProblemKind
@@ -53,7 +53,7 @@ class ConfigFolder:
         """Look for files in the other folders too that the file of `primary` names."""
         try:
             file = self.load(primary)
-        except CompositionError:  # raised again where it is merged
+        except (CompositionError, LimitExceeded):  # raised again where it is merged
             return
         hydra = file.values.content.get("hydra") if file is not None and isinstance(file.values, Branch) else None
         self._folders += searched_folders(hydra, self.folder, self.cache)
