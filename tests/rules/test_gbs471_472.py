@@ -140,7 +140,7 @@ RUN = "python3 main.py data.train_batch_size=1000\n"
         pytest.param("tests/e2e/run.sh", RUN, [], id="a test"),
     ],
 )
-def test_a_remainder_of_a_test_is_nobody_s_concern(path: str, text: str, expected: list[str], tmp_path: Path) -> None:
+def test_a_remainder_in_a_test_is_not_reported(path: str, text: str, expected: list[str], tmp_path: Path) -> None:
     files = (("ppo.yaml", verl(1024, 256)), ("main.py", MAIN), ("requirements.txt", "verl==0.7.1\n"), (path, text))
     report = check_example(Example(files), tmp_path)
     assert {file.verdict for file in report.files if file.path == "ppo.yaml"} != {"unclaimed"}  # it is launched

@@ -1,16 +1,17 @@
-"""A number of examples that fills no step, or fewer steps than the epochs plan.
+"""A number of examples that is not a whole number of steps, or another one than the epochs plan.
 
 HALOs plans its learning rate with `n_examples // model.batch_size` steps, times `n_epochs` (not for SFT), and stops at the first
 micro batch with which `n_examples` are seen.
 
-What the framework does: it continues without a warning. With more than one epoch, warmup is a share of steps that never come. If the
-examples fill not even one step, training ends without any, or takes one that nothing planned. If both keys are null it stops at
+What the framework does: it continues without a warning. Without accumulation the last step takes more examples than were asked for, one
+step more than planned. With it the micro batches that fill no step are dropped. With more than one epoch, warmup is a share of
+steps that never come. If the examples fill not even one step, training ends without any. If both keys are null it stops at
 start.
 
-How to fix it: give `n_examples` enough for the steps that you want; leave `n_epochs` at 1 beside it.
+How to fix it: make `n_examples` a multiple of `model.batch_size`; leave `n_epochs` at 1 beside it.
 
-It stays silent if the examples end within a step, which is one more or less of hundreds, and if only epochs are given: the plan then
-depends on the data. How far the data reaches is not known here, so that the steps are those of data that is long enough.
+It stays silent if only epochs are given: the plan then depends on the data. How far the data reaches is not known here, so that
+the steps are those of data that is long enough.
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ _SFT: Final = (Condition(("loss", "dataloader"), ("SFTDataLoader",)), Condition(
 
 
 class _Plan(NamedTuple):
-    """What training on `examples` comes to: the steps it takes and those that are planned."""
+    """What training on `examples` comes to: the steps it takes and those that are planned, and the micro batches that are dropped."""
 
     examples: int
     batch: int
     steps: int
     planned: int
+    dropped: int
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -70,8 +72,9 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _plan(run: Run, examples: int, batch: int, accumulation: int) -> _Plan:
     """The steps of a run whose loader stops at the first micro batch of all processes that reaches `examples`."""
-    parts = -(-examples // (batch // accumulation))
-    return _Plan(examples, batch, parts // accumulation, examples // batch * _epochs(run))
+    part = batch // accumulation
+    steps, dropped = divmod(-(-examples // part), accumulation)
+    return _Plan(examples, batch, steps, examples // batch * _epochs(run), dropped)
 
 
 def _epochs(run: Run) -> int:
@@ -93,9 +96,14 @@ def _judged(run: Run, plan: _Plan) -> tuple[str, str, tuple[str, ...]] | None:
     if plan.planned != plan.examples // plan.batch:
         message = f"{asked} ends training after {steps}, but n_epochs {epochs} plans {plan.planned:,}"
         return Severity.WARNING, message, (trained, "warmup is a fraction of the planned steps")
-    if plan.planned:
+    if plan.examples % plan.batch == 0:
         return None
-    return Severity.WARNING, f"{asked} is less than model.batch_size {plan.batch:,}; HALOs trains {steps}, but plans 0", (trained,)
+    uneven = f"{asked} is not a multiple of model.batch_size {plan.batch:,}; HALOs"
+    if plan.dropped:
+        words = "micro batch of each process fills" if plan.dropped == 1 else "micro batches of each process fill"
+        return Severity.INFO, f"{uneven} trains on {plan.steps * plan.batch:,} of them", (trained, f"{plan.dropped} {words} no step")
+    severity = Severity.INFO if plan.planned else Severity.WARNING
+    return severity, f"{uneven} trains {steps}, but plans {plan.planned:,}", (trained,)
 
 
 def _neither(run: Run) -> Iterator[Finding]:
@@ -125,7 +133,7 @@ RULE = Rule(
     summary="training takes more or fewer steps than the settings plan",
     severity=Severity.WARNING,
     bad=(
-        Example((("kto.yaml", _RECIPE.format(examples=40, epochs=1)),)),
+        Example((("kto.yaml", _RECIPE.format(examples="20_000", epochs=1)),)),
         Example((("kto.yaml", _RECIPE.format(examples="19_968", epochs=3)),)),
     ),
     good=(
