@@ -102,9 +102,8 @@ def _words(text: str) -> str:
 def _heading(statement: Statement) -> str:
     """The two lines that end with a colon above the statement, in its paragraph, in lower case; "" if none do."""
     first = statement.text.rfind("\n\n", 0, statement.start) + 1
-    colon = statement.text.rfind(":\n", first, statement.start)
-    before = statement.text.rfind("\n", first, max(first, colon))
-    return statement.text[max(first, statement.text.rfind("\n", first, max(first, before))) : max(first, colon)].lower()
+    above = statement.text[first : statement.start].rpartition(":\n")[0]
+    return "\n".join(above.rsplit("\n", 2)[-2:]).lower()
 
 
 def _front(words: str, offset: int) -> str:

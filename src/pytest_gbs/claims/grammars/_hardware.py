@@ -126,7 +126,8 @@ def _ends_a_phrase(tokens: Sequence[WordToken], i: int) -> bool:
 
 def machines_at(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     """The nodes at token `i` and the GPUs on each of them (`4 nodes of 8 GPUs`), as two factors; [] if not both are there."""
-    return _nodes(tokens, i)[:2] if text_at(tokens, i + 2) in _OF and len(_nodes(tokens, i)) > 1 else []
+    found = _nodes(tokens, i) if text_at(tokens, i + 2) in _OF else []
+    return found[:2] if len(found) > 1 else []
 
 
 def _nodes(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:

@@ -32,12 +32,12 @@ def of_each_device(passage: Passage) -> Iterator[Declaration]:
             continue
         number, stop = devices
         total = share * number
-        in_front = text_at(tokens, i - 1) in ("(", ":", "=", "of", "is") and any(_is_free(tokens, label, i) for label in called)
+        in_front = text_at(tokens, i - 1) in ("(", ":", "=", "of", "is") and any(_lacks_number(tokens, label, i) for label in called)
         if total <= LARGEST_PRODUCT and (in_front or (beside and token.kind == "number" and text_at(tokens, i - 1) in ("", "("))):
             yield _claimed(passage, i, stop, (share, number))
 
 
-def _is_free(tokens: Sequence[WordToken], label: Label, i: int) -> bool:
+def _lacks_number(tokens: Sequence[WordToken], label: Label, i: int) -> bool:
     """Whether the label is in front of token `i` and has no number of its own: not `batch size 128 (2 per GPU, 8 GPUs)`."""
     in_front = label.first > 0 and tokens[label.first - 1].kind == NUMBER
     return label.stop <= i and not in_front and all(token.kind != NUMBER for token in tokens[label.stop : i])
