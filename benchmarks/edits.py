@@ -13,30 +13,9 @@ from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 
+from benchmarks.recipes import TRL
 from tests.lsp.editor import Editor, editor
 
-RECIPE = """\
-# Config for 2 nodes with GBS 128
-model_name_or_path: acme/model-{number}
-torch_dtype: bfloat16
-attn_implementation: flash_attention_2
-dataset_name: acme/dialogues
-dataset_num_proc: 12
-bf16: true
-learning_rate: 2.0e-05
-lr_scheduler_type: cosine
-warmup_ratio: 0.03
-max_length: 8192
-packing: true
-num_train_epochs: 2
-eval_strategy: 'no'
-logging_steps: 5
-save_strategy: epoch
-seed: {number}
-output_dir: data/model-{number}
-per_device_train_batch_size: 2
-gradient_accumulation_steps: 4
-"""
 SCRIPT = """\
 #!/bin/bash
 #SBATCH --nodes=2
@@ -54,7 +33,7 @@ def make_repository(folder: Path, recipes: int = 3_000, scripts: int = 1_000) ->
     files = {"recipes/accelerate_configs/zero3.yaml": ACCELERATE, "gbs.toml": ""}
     for number in range(recipes):
         inside, name = f"family-{number // 100}", f"sft-{number}"
-        files[f"recipes/{inside}/{name}.yaml"] = RECIPE.format(number=number)
+        files[f"recipes/{inside}/{name}.yaml"] = TRL.format(number=number)
         if number < scripts:
             files[f"scripts/{inside}/{name}.slurm"] = SCRIPT.format(folder=inside, name=name)
     for path, text in files.items():

@@ -7,7 +7,7 @@ from math import gcd, lcm
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, Multiples, whole
-from pytest_gbs.model.equation import Monomial
+from pytest_gbs.model.equation import Monomial, ratio
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Bounds(NamedTuple):
             return self._replace(high=min(self.high, size.coefficient // least))
         return None
 
-    def exactly(self, number: Fraction) -> Bounds:
+    def exactly(self, number: int | Fraction) -> Bounds:
         """`number` alone, or nothing if it is none of these."""
         if number.denominator != 1:
             return NOWHERE
@@ -63,11 +63,11 @@ NOWHERE: Final = Bounds(low=1, high=0)
 
 def agree(one: Monomial, other: Monomial, bounds: Bounds) -> Bounds | None:
     """The numbers of GPUs for which two values of one size are equal."""
-    ratio = one.over(other)
-    if ratio is None or not ratio.coefficient:
+    share = one.over(other)
+    if share is None or not share.coefficient:
         return bounds if one == other else NOWHERE
-    if not ratio.free and not ratio.under:
-        return bounds if ratio.coefficient == 1 else NOWHERE
-    if len(ratio.free) == 1:
-        return bounds.exactly(1 / ratio.coefficient)
-    return bounds.exactly(ratio.coefficient) if len(ratio.under) == 1 else None
+    if not share.free and not share.under:
+        return bounds if share.coefficient == 1 else NOWHERE
+    if len(share.free) == 1:
+        return bounds.exactly(ratio(1, share.coefficient))
+    return bounds.exactly(share.coefficient) if len(share.under) == 1 else None

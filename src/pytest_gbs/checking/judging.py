@@ -11,6 +11,7 @@ from pytest_gbs.checking import finalise
 from pytest_gbs.checking.finalise import Launched, Outcomes, merged
 from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.equation import ratio
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.outcome import Outcome
@@ -144,7 +145,7 @@ def _judged(run: Run) -> Iterator[NodeClaim]:
         found = symbolic(Name.GLOBAL_BATCH_SIZE, sizes, run.framework.equations)
         if found is None or found.free != (Name.GPUS_PER_NODE,):
             continue
-        needed = claim.declaration.value / found.coefficient
+        needed = ratio(claim.declaration.value, found.coefficient)
         whole = int(needed) if needed.denominator == 1 else None
         text = f"{claim.declaration.value:,} = {found.coefficient} x {needed} GPUs per node on {nodes} node{'s' * (nodes != 1)}"
         yield NodeClaim(run.path, claim.declaration, nodes, whole, text)

@@ -7,6 +7,7 @@ from typing import Final
 
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import CONFIGURATIONS, Alias, Document, Node, Scalar
+from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.run import Run
@@ -29,7 +30,15 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
     if node is not None:
         found = node.target if isinstance(node, Alias) else node
         value = resolve(found, loader_of(document.syntax, loader)) if isinstance(found, Scalar) else found
-    return any(value is wanted or (type(value) is type(wanted) and value == wanted) for wanted in condition.values) != condition.negated
+    return _is_one_of(value, condition.values) != condition.negated
+
+
+def _is_one_of(value: object, wanted: tuple[object, ...]) -> bool:
+    """Whether one of `wanted` is `value` and of its type: 1 is not true."""
+    for each in wanted:  # noqa: SIM110 - asked a dozen times of each recipe: half the time that a generator takes
+        if value is each or (type(value) is type(each) and value == each):
+            return True
+    return False
 
 
 def packs(run: Run) -> bool:
@@ -59,25 +68,31 @@ def serves_too(framework: Framework, document: Document) -> bool:
     return shares is None or not holds(shares, document, framework.loader)
 
 
-def applying(framework: Framework, document: Document, *, reported: bool = False) -> Framework:
-    """`framework` with the equations that hold for `document`; those without conditions give way to those whose conditions hold.
+def applying(framework: Framework, document: Document) -> Framework:
+    """`framework` with the equations that hold for `document`; those without conditions give way to those whose conditions hold."""
+    return applying_and_reported(framework, document)[0]
 
-    With `reported` they do not give way: the framework's own checks and log still go by them.
+
+def applying_and_reported(framework: Framework, document: Document) -> tuple[Framework, Framework]:
+    """`framework` with the equations that hold for `document`, and with those that its own checks and log go by.
+
+    In the second those without conditions do not give way.
     """
-    plain = _unconditional(framework)
-    if plain is framework:
-        return framework
-    special = [e for e in framework.equations if e.when and all(holds(each, document, framework.loader) for each in e.when)]
-    if reported:
-        usual = {equation.result for equation in plain.equations}
-        special = [equation for equation in special if equation.result not in usual]
+    plain, conditional = _by_condition(framework)
+    special = [e for e in conditional if all(holds(each, document, framework.loader) for each in e.when)]
+    if not special:
+        return plain, plain
     replaced = {equation.result for equation in special}
-    rest = (equation for equation in plain.equations if equation.result not in replaced)
-    return plain._replace(equations=(*special, *rest)) if special else plain
+    rest = [equation for equation in plain.equations if equation.result not in replaced]
+    usual = {equation.result for equation in plain.equations}
+    added = [equation for equation in special if equation.result not in usual]
+    reported = plain._replace(equations=(*added, *plain.equations)) if added else plain
+    return plain._replace(equations=(*special, *rest)), reported
 
 
 @lru_cache
-def _unconditional(framework: Framework) -> Framework:
-    """`framework` with the equations that hold for every document: itself if these are all."""
+def _by_condition(framework: Framework) -> tuple[Framework, tuple[Equation, ...]]:
+    """`framework` with the equations that hold for every document, itself if these are all; and the other equations."""
     usual = tuple(equation for equation in framework.equations if not equation.when)
-    return framework if len(usual) == len(framework.equations) else framework._replace(equations=usual)
+    conditional = tuple(equation for equation in framework.equations if equation.when)
+    return (framework._replace(equations=usual) if conditional else framework), conditional

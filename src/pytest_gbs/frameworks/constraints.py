@@ -12,7 +12,7 @@ from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import beside, called, computed, count, leaves, listing, quotient, short
 from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.model.assumption import Assuming, Assumption
-from pytest_gbs.model.equation import Enforcement, Equation, Monomial, fixed, letter
+from pytest_gbs.model.equation import Enforcement, Equation, Monomial, fixed, letter, ratio
 from pytest_gbs.model.framework import Constraint, Exclusion, Framework, Requirement, Switch
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
@@ -178,7 +178,7 @@ def _quotient(run: Run, constraint: Constraint) -> str:
     dividend, divisor = _symbolic(constraint.dividend, run), _symbolic(constraint.divisor, run)
     if not constraint.divisor or dividend is None or divisor is None or dividend.free or divisor.free or not divisor.coefficient:
         return text
-    return f"{text} = {dividend.coefficient / divisor.coefficient}"
+    return f"{text} = {ratio(dividend.coefficient, divisor.coefficient)}"
 
 
 def _over(divisor: str) -> str:

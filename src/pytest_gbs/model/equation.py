@@ -72,7 +72,7 @@ def world(source: str) -> Equation:
 class Monomial(NamedTuple):
     """`coefficient` times the sizes in `free` over those in `under`, one entry per factor; the symbolic value of an unknown size."""
 
-    coefficient: Fraction
+    coefficient: int | Fraction
     free: tuple[str, ...] = ()
     under: tuple[str, ...] = ()
 
@@ -84,24 +84,32 @@ class Monomial(NamedTuple):
         """The quotient, or None if the divisor is nothing."""
         if not other.coefficient:
             return None
-        return _cancelled(self.coefficient / other.coefficient, (*self.free, *other.under), (*self.under, *other.free))
+        return _cancelled(ratio(self.coefficient, other.coefficient), (*self.free, *other.under), (*self.under, *other.free))
+
+
+def ratio(dividend: int | Fraction, divisor: int | Fraction) -> int | Fraction:
+    """The exact quotient, an integer where it is whole."""
+    if isinstance(dividend, int) and isinstance(divisor, int) and dividend % divisor == 0:
+        return dividend // divisor
+    from fractions import Fraction  # it takes decimal along, which a recipe whose sizes are all known never needs
+
+    found = Fraction(dividend) / divisor
+    return int(found) if found.denominator == 1 else found
 
 
 @lru_cache
 def fixed(value: int) -> Monomial:
     """A size that is known."""
-    from fractions import Fraction  # it takes decimal along, which a recipe whose sizes are all known never needs
-
-    return Monomial(Fraction(value))
+    return Monomial(value)
 
 
 @lru_cache
 def letter(name: str) -> Monomial:
     """A size that is not known, by its name."""
-    return Monomial(fixed(1).coefficient, (name,))
+    return Monomial(1, (name,))
 
 
-def _cancelled(coefficient: Fraction, free: tuple[str, ...], under: tuple[str, ...]) -> Monomial:
+def _cancelled(coefficient: int | Fraction, free: tuple[str, ...], under: tuple[str, ...]) -> Monomial:
     if not under:
         return Monomial(coefficient, tuple(sorted(free)))
     above, below = sorted(free), list[str]()
