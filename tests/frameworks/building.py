@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise, tables
-from pytest_gbs.frameworks.conditions import applying
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.constraints import judge
 from pytest_gbs.frameworks.reading import misread, read_sizes
 from pytest_gbs.model.document import Document
@@ -42,7 +42,7 @@ def sizes(text: str, path: str = "recipe.yaml", /, **hardware: int) -> Geometry:
     found = recognise(read_from)
     assert found is not None
     given = {name: Quantity(name, value, Origin.GIVEN) for name, value in hardware.items()}
-    return geometry(read_sizes(read_from, found), given, found, read_from)
+    return geometry(read_sizes(read_from, found), given, applied_to(read_from, found), read_from)
 
 
 def value(size: Size | None) -> int | str | None:
@@ -58,7 +58,7 @@ def outcomes(code: str, text: str, path: str = "recipe.yaml", /, **hardware: int
     found = recognise(read_from)
     assert found is not None
     (rule,) = (rule for rule in rules() if rule.code == code)
-    return list(judge(Run(read_from, applying(found, read_from), None, sizes(text, path, **hardware), (), ()), rule.name))
+    return list(judge(Run(read_from, applied_to(read_from, found).real, None, sizes(text, path, **hardware), (), ()), rule.name))
 
 
 def stumbles(text: str, path: str = "recipe.yaml") -> dict[str, str]:

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Treatment
@@ -139,7 +140,7 @@ def test_everything_is_divided_out_of_the_batch(loss: str, overrides: tuple[str,
     found = recognise(document)
     assert found is not None
     given = {Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, world, Origin.GIVEN)}
-    stated = geometry(read_sizes(document, found), given, found, document).stated
+    stated = geometry(read_sizes(document, found), given, applied_to(document, found), document).stated
     names = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.EVAL_GLOBAL_BATCH_SIZE, Name.EVAL_MICRO_BATCH_SIZE)
     assert tuple(value(stated[name]) for name in names) == expected
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.claims.worlds import geometry
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.quantity import HARDWARE, Name, Reason
 
@@ -28,7 +29,7 @@ def test_a_node_that_cannot_hold_the_model_is_a_placeholder(trainer: str, degree
     nemo = table("NeMo (Megatron, pre-training)")
     read_from = document(text)
     own = {name: size for name, size in read_sizes(read_from, nemo).items() if name in HARDWARE}
-    ranks = geometry(read_sizes(read_from, nemo), own, nemo, read_from).stated.get(Name.DATA_PARALLEL_SIZE)
+    ranks = geometry(read_sizes(read_from, nemo), own, applied_to(read_from, nemo), read_from).stated.get(Name.DATA_PARALLEL_SIZE)
     assert value(ranks) == expected
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.claims.worlds import geometry
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.frameworks.versions import at_version, read_specifiers
 from pytest_gbs.model.quantity import Name, Reason
@@ -76,7 +77,7 @@ def test_an_interval_of_zero_is_never() -> None:
 def test_a_trainer_shared_samples_out_before_the_loop(version: str, expected: int | str) -> None:
     read_from = document(_recipe())
     then = at_version(table("olmOCR"), read_specifiers("olmocr", f"=={version}"))
-    assert value(geometry(read_sizes(read_from, then), {}, then, read_from).get(Name.GLOBAL_BATCH_SIZE)) == expected
+    assert value(geometry(read_sizes(read_from, then), {}, applied_to(read_from, then), read_from).get(Name.GLOBAL_BATCH_SIZE)) == expected
 
 
 @pytest.mark.parametrize("steps", ["8", "8.0", "${training.steps}"])

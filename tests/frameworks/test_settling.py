@@ -6,6 +6,7 @@ import pytest
 
 from pytest_gbs.arithmetic.solver import solve
 from pytest_gbs.claims.worlds import geometry
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.reading import treat, treatment
 from pytest_gbs.model.document import Document, Mapping, Scalar, Sequence
 from pytest_gbs.model.equation import Equation, Rounding
@@ -70,10 +71,13 @@ EMPTY = Document(Source("a.yaml", ""), 1, "yaml", None, {}, (), ())
 
 def test_what_a_hook_fills_in_is_solved_with() -> None:
     micro = Quantity(Name.MICRO_BATCH_SIZE, 8, Origin.FILE)
-    found = geometry({micro.name: micro}, {}, FRAMEWORK, EMPTY)
+    found = geometry({micro.name: micro}, {}, applied_to(EMPTY, FRAMEWORK), EMPTY)
     assert found.global_batch_size == 8
     batch = Quantity(Name.GLOBAL_BATCH_SIZE, 32, Origin.FILE)
-    assert geometry({micro.name: micro, batch.name: batch}, {}, FRAMEWORK, EMPTY).value(Name.GRADIENT_ACCUMULATION_STEPS) == 4
+    assert (
+        geometry({micro.name: micro, batch.name: batch}, {}, applied_to(EMPTY, FRAMEWORK), EMPTY).value(Name.GRADIENT_ACCUMULATION_STEPS)
+        == 4
+    )
 
 
 @pytest.mark.parametrize(

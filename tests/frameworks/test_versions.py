@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.claims.worlds import geometry
-from pytest_gbs.frameworks.conditions import applying
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.constraints import judge
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.frameworks.versions import at_version, in_eras, normalised, parse_bound, parse_version, read_specifiers
@@ -133,9 +133,11 @@ def test_groups_are_checked_as_the_pinned_version_of_trl_does(version: str, batc
     text = "num_generations: 8\nper_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n"
     read_from = document("model_name_or_path: my/model\ndataset_name: my/data\n" + text)
     then = at_version(table("TRL (GRPO)"), read_specifiers("trl", version))
-    seen = geometry(read_sizes(read_from, then), {"world_size": Quantity("world_size", 1, Origin.GIVEN)}, then, read_from)
+    seen = geometry(
+        read_sizes(read_from, then), {"world_size": Quantity("world_size", 1, Origin.GIVEN)}, applied_to(read_from, then), read_from
+    )
     assert seen.global_batch_size == batch
-    told = list(judge(Run(read_from, applying(then, read_from), None, seen, (), ()), "group-not-divisible"))
+    told = list(judge(Run(read_from, applied_to(read_from, then).real, None, seen, (), ()), "group-not-divisible"))
     assert all(isinstance(each, Verified) for each in told) == (holds is not False)
     assert (told == []) == (holds is None)
 
@@ -154,8 +156,10 @@ NEMO = (
 def test_ranks_of_experts_in_nemo(version: str | None, holds: bool) -> None:
     read_from = document(NEMO)
     then = at_version(table("NeMo (Megatron, pre-training)"), read_specifiers("nemo-toolkit", version) if version else None)
-    seen = geometry(read_sizes(read_from, then), {"world_size": Quantity("world_size", 8, Origin.GIVEN)}, then, read_from)
-    run = Run(read_from, applying(then, read_from), None, seen, (), ())
+    seen = geometry(
+        read_sizes(read_from, then), {"world_size": Quantity("world_size", 8, Origin.GIVEN)}, applied_to(read_from, then), read_from
+    )
+    run = Run(read_from, applied_to(read_from, then).real, None, seen, (), ())
     judged = [isinstance(each, Verified) for each in judge(run, "batch-not-divisible")]
     assert judged == [True, holds]  # the first is about whole micro batches
 
@@ -193,6 +197,6 @@ def test_each_version_has_its_own_arithmetic(title: str, text: str, version: str
     read_from = document(text)
     then = at_version(table(title), read_specifiers("x", version) if version else None)
     seen = geometry(
-        read_sizes(read_from, then), {"world_size": Quantity("world_size", 8, Origin.GIVEN)}, applying(then, read_from), read_from
+        read_sizes(read_from, then), {"world_size": Quantity("world_size", 8, Origin.GIVEN)}, applied_to(read_from, then), read_from
     )
     assert seen.value(name) == expected

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.outcome import Finding, Verified
 from pytest_gbs.model.program import Program
@@ -102,7 +103,7 @@ def test_open_clip_has_a_batch_for_each_gpu(program: str, more: str, expected: i
     assert found is not None
     assert found.name == "open-clip"
     given = {"world_size": Quantity("world_size", 8, Origin.GIVEN)}
-    assert geometry(read_sizes(read_from, found), given, found, read_from).value(Name.GLOBAL_BATCH_SIZE) == expected
+    assert geometry(read_sizes(read_from, found), given, applied_to(read_from, found), read_from).value(Name.GLOBAL_BATCH_SIZE) == expected
 
 
 @pytest.mark.parametrize("program", ["train", "main", "training/main"])

@@ -11,6 +11,7 @@ from pytest_gbs.api import check as check_tree
 from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -58,7 +59,9 @@ def run(recipe: str, world: int | None = None, launch: Launch | None = None) -> 
     framework = recognise(document)
     assert framework is not None
     given = {Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, world, Origin.GIVEN)} if world else {}
-    return Run(document, framework, launch, geometry(read_sizes(document, framework), given, framework, document), (), ())
+    return Run(
+        document, framework, launch, geometry(read_sizes(document, framework), given, applied_to(document, framework), document), (), ()
+    )
 
 
 def outcomes(recipe: str, text: str, world: int | None = None) -> list[Outcome]:

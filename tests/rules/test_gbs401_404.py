@@ -9,6 +9,7 @@ import pytest
 
 from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
@@ -40,7 +41,7 @@ def run(text: str, world: int | None = None) -> Run:
     assert table is not None
     assert table.name in ("halos", "litgpt")
     given = {Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, world, Origin.GIVEN)} if world else {}
-    return Run(document, table, None, geometry(read_sizes(document, table), given, table, document), (), ())
+    return Run(document, table, None, geometry(read_sizes(document, table), given, applied_to(document, table), document), (), ())
 
 
 def findings(check: Check, text: str, world: int | None = None) -> list[Finding]:

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.outcome import Finding, Severity, Verified
 from pytest_gbs.model.quantity import Origin, Quantity
@@ -28,7 +29,7 @@ def run(text: str, world: int | None) -> Run:
     framework = recognise(found)
     assert framework
     hardware = {"world_size": Quantity("world_size", world, Origin.GIVEN)} if world else {}
-    return Run(found, framework, None, geometry(read_sizes(found, framework), hardware, framework, found), (), ())
+    return Run(found, framework, None, geometry(read_sizes(found, framework), hardware, applied_to(found, framework), found), (), ())
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,10 @@ from pytest_gbs.claims.worlds import (
     geometry,
     readings,
 )
-from pytest_gbs.frameworks.conditions import applying
+from pytest_gbs.frameworks.conditions import Applied, applied_to
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import Document
-from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding
@@ -40,8 +39,9 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     framework = resolved.framework
     launch = resolved.found.launch._replace(kind=_kind(resolved, sizes))
     table = counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
+    applied = applied_to(resolved.document, table)
     hardware = _started(resolved, sizes)
-    seen = geometry(sizes, hardware, table, resolved.document)
+    seen = geometry(sizes, hardware, applied, resolved.document)
     judges = launch.kind not in JUDGES_NOTHING
     claimed = list(claimed_in(own, seen)) if own is not None and judges else []
     stated = [d for d in declared if d.name in CLAIMED and d.force in COUNTING] if judges else []
@@ -49,23 +49,22 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     policies = tuple(policy for policy in policies_of_recipe if not policy.ran)
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
     places = resolved.places
-    applied = applying(table, resolved.document)
     names = named_in_settings(resolved.document, framework) if own is None and judges else ()
-    run = Run(resolved.document, applied, launch, seen, (), (*declared, *names), policies, assumptions=assumptions, places=places)
-    own_worlds = ((d, _in_its_world(d, sizes, hardware, table, resolved.document) or (World(seen),)) for d in stated)
+    run = Run(resolved.document, applied.real, launch, seen, (), (*declared, *names), policies, assumptions=assumptions, places=places)
+    own_worlds = ((d, _in_its_world(d, sizes, hardware, applied, resolved.document) or (World(seen),)) for d in stated)
     run = with_claims(run, (*((declaration, (World(seen),)) for declaration in claimed), *own_worlds))
     return run._replace(claims=tuple(claim for claim in run.claims if own is None or not _is_known(claim, own)))
 
 
 def _in_its_world(
-    declaration: Declaration, sizes: dict[str, Size], hardware: dict[str, Size], table: Framework, document: Document
+    declaration: Declaration, sizes: dict[str, Size], hardware: dict[str, Size], applied: Applied, document: Document
 ) -> tuple[World, ...]:
     """The worlds of a script's claim that names its hardware (`16 if 16 gpus`), if the launch leaves its own open."""
     named = any(name in HARDWARE for name, _ in declaration.conditions)
     if not named or any(isinstance(hardware.get(name), Quantity) for name in (Name.WORLD_SIZE, Name.GPUS_PER_NODE)):
         return ()
     nothing = HardwareEvidence({}, {}, {}, Nearby)
-    return tuple(world_of(sizes, stated, table, document) for stated in readings(declaration, {}, nothing, sizes))
+    return tuple(world_of(sizes, stated, applied, document) for stated in readings(declaration, {}, nothing, sizes))
 
 
 def _is_known(claim: Claim, own: Run) -> bool:

@@ -24,7 +24,7 @@ from pytest_gbs.claims.worlds import (
     world,
 )
 from pytest_gbs.files.globs import matches_any
-from pytest_gbs.frameworks.conditions import applying, serves_too
+from pytest_gbs.frameworks.conditions import Applied, applied_to, serves_too
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.equation import Equation
@@ -67,19 +67,17 @@ def build_runs(
     declarations = stated.declarations
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     evidence = HardwareEvidence(own, context.given, context.hardware, context.nearby)
-    table = counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
+    applied = applied_to(document, counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework)
     said = said_in_comments(declarations, Force.STATES)
 
     def in_their_worlds(stated: Iterable[Declaration]) -> Iterator[tuple[Declaration, tuple[World, ...]]]:
         for d in stated:
             if d.force not in COUNTING or d.weak or quotes_another_program(d, document, framework):
                 continue
-            worlds = tuple(world_of(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes))
-            if d.name == Name.RANK_BATCH_SIZE and grows_with_gpus(
-                worlds[0].geometry, applying(table, document)
-            ):  # on one GPU as on any number of them
+            worlds = tuple(world_of(sizes, hardware, applied, document) for hardware in readings(d, said, evidence, sizes))
+            if d.name == Name.RANK_BATCH_SIZE and grows_with_gpus(worlds[0].geometry, applied.real):  # on one GPU as on any number of them
                 one = HardwareWorld({Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, 1, Origin.COMMENT, at=d.at)})
-                worlds = (world_of(sizes, one, table, document),)
+                worlds = (world_of(sizes, one, applied, document),)
             claimed = multiplied(d, worlds[0].geometry)
             if claimed is not None and claimed.name in CLAIMED:
                 yield claimed, worlds
@@ -88,11 +86,11 @@ def build_runs(
     if others := {place for d, worlds in claimed if is_of_other_settings(d, worlds[0].geometry) for place in (d.at, *d.condition_places)}:
         said = said_in_comments(tuple(d for d in declarations if d.at not in others), Force.STATES)
     hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
-    seen = geometry(sizes, hardware.sizes, table, document)
+    seen = geometry(sizes, hardware.sizes, applied, document)
     policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
     recipe = Run(
         document,
-        applying(table, document),
+        applied.real,
         None,
         seen,
         (),
@@ -136,9 +134,9 @@ def counting_tokens(framework: Framework) -> Framework:
     return framework._replace(equations=(*framework.equations, tokens), assumed=assumed)
 
 
-def world_of(sizes: dict[str, Size], hardware: HardwareWorld, table: Framework, document: Document) -> World:
+def world_of(sizes: dict[str, Size], hardware: HardwareWorld, applied: Applied, document: Document) -> World:
     """The sizes of a recipe on some hardware."""
-    return world(geometry(sizes, hardware.sizes, table, document), hardware)
+    return world(geometry(sizes, hardware.sizes, applied, document), hardware)
 
 
 def _stated(document: Document, framework: Framework) -> StatedByComments:
@@ -190,7 +188,7 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
             continue
         stated = {Name.NUM_NODES: launch.num_nodes, Name.GPUS_PER_NODE: launch.gpus_per_node, Name.WORLD_SIZE: launch.world_size}
         hardware = {n: Quantity(n, v, Origin.LAUNCH, key=launch.name, note=Note(launch.origin)) for n, v in stated.items() if v is not None}
-        seen = geometry(sizes, hardware, run.framework, run.document)
+        seen = geometry(sizes, hardware, applied_to(run.document, run.framework), run.document)
         start = Launch(Location(context.settings.source, 0, 0), Kind.SCRIPT, launch.name, tuple(hardware.values()))
         bare = run._replace(launch=start, geometry=seen, claims=(), assumptions=())
         yield with_claims(bare, ((each, (World(seen),)) for each in claimed_in(run, seen)))

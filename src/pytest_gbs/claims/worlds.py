@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Final
 
 from pytest_gbs.arithmetic.solver import solve, symbolic
-from pytest_gbs.frameworks.conditions import applying_and_reported
+from pytest_gbs.frameworks.conditions import Applied
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.declaration import Declaration, Force, Interval, without_partners
 from pytest_gbs.model.document import Document
@@ -55,9 +55,9 @@ class HardwareWorld(NamedTuple):
     doubt: str = ""
 
 
-def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], framework: Framework, document: Document) -> Geometry:
+def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], applied: Applied, document: Document) -> Geometry:
     """All sizes that follow from the recipe's own and one hardware world."""
-    real, framework = applying_and_reported(framework, document)
+    real, framework = applied
     known: dict[str, Size] = {name: size for name, size in sizes.items() if name not in HARDWARE}
     known.update(hardware)
     for name, value in framework.assumed:

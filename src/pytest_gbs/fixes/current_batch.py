@@ -7,6 +7,7 @@ from typing import Final
 
 from pytest_gbs.arithmetic.wording import called, count, short
 from pytest_gbs.claims.worlds import PER_NODE_USUAL, geometry
+from pytest_gbs.frameworks.conditions import applied_to
 from pytest_gbs.frameworks.constraints import judge as judge_constraints
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.assumption import Assuming, Assumption
@@ -81,7 +82,7 @@ def elsewhere(run: Run, hardware: Mapping[str, Quantity], replaced: Mapping[str,
         else:
             sizes.pop(name, None)
     known: dict[str, Size] = {**_parallel(run, sizes), **hardware}
-    return geometry(sizes, known, run.framework, run.document)
+    return geometry(sizes, known, applied_to(run.document, run.framework), run.document)
 
 
 def _parallel(run: Run, sizes: Mapping[str, Size]) -> dict[str, Quantity]:

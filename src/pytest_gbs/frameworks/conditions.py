@@ -10,6 +10,7 @@ from pytest_gbs.model.document import CONFIGURATIONS, Alias, Document, Node, Sca
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import COMPUTED, loader_of, resolve
 from pytest_gbs.readers.value_node import value_node
@@ -68,26 +69,29 @@ def serves_too(framework: Framework, document: Document) -> bool:
     return shares is None or not holds(shares, document, framework.loader)
 
 
-def applying(framework: Framework, document: Document) -> Framework:
-    """`framework` with the equations that hold for `document`; those without conditions give way to those whose conditions hold."""
-    return applying_and_reported(framework, document)[0]
+class Applied(NamedTuple):
+    """A framework with the equations that hold for one document.
 
-
-def applying_and_reported(framework: Framework, document: Document) -> tuple[Framework, Framework]:
-    """`framework` with the equations that hold for `document`, and with those that its own checks and log go by.
-
-    In the second those without conditions do not give way.
+    In `real` those without conditions give way to those whose conditions hold. In `reported` they do not: the framework's own checks
+    and log still go by them.
     """
+
+    real: Framework
+    reported: Framework
+
+
+def applied_to(document: Document, framework: Framework) -> Applied:
+    """`framework` with the equations that hold for `document`."""
     plain, conditional = _by_condition(framework)
     special = [e for e in conditional if all(holds(each, document, framework.loader) for each in e.when)]
     if not special:
-        return plain, plain
+        return Applied(plain, plain)
     replaced = {equation.result for equation in special}
     rest = [equation for equation in plain.equations if equation.result not in replaced]
     usual = {equation.result for equation in plain.equations}
     added = [equation for equation in special if equation.result not in usual]
     reported = plain._replace(equations=(*added, *plain.equations)) if added else plain
-    return plain._replace(equations=(*special, *rest)), reported
+    return Applied(plain._replace(equations=(*special, *rest)), reported)
 
 
 @lru_cache
