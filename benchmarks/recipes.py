@@ -156,28 +156,49 @@ model:
     - 0.4
     - data/web_{number}
 """
-DEEPSPEED: Final = """\
-train_micro_batch_size_per_gpu: 4
-gradient_accumulation_steps: 8
-train_batch_size: 1024
-steps_per_print: 10
-gradient_clipping: 1.0
-bf16:
-  enabled: true
-zero_optimization:
-  stage: 3
-  overlap_comm: true
-  contiguous_gradients: true
-  reduce_bucket_size: {number}
-  stage3_param_persistence_threshold: 1.0e+4
+TORCHTUNE: Final = """\
+output_dir: /tmp/torchtune/{number}
+tokenizer:
+  _component_: torchtune.models.llama3.llama3_tokenizer
+  path: /tmp/model-{number}/tokenizer.model
+  max_seq_len: null
+dataset:
+  _component_: torchtune.datasets.alpaca_dataset
+  packed: false
+seed: null
+shuffle: true
+model:
+  _component_: torchtune.models.llama3_1.llama3_1_8b
+checkpointer:
+  _component_: torchtune.training.FullModelHFCheckpointer
+  checkpoint_dir: /tmp/model-{number}/
+  checkpoint_files:
+    filename_format: model-{{}}-of-{{}}.safetensors
+    max_filename: "00004"
+  recipe_checkpoint: null
+  output_dir: ${{output_dir}}
+  model_type: LLAMA3
+resume_from_checkpoint: false
+batch_size: 2
+epochs: 1
 optimizer:
-  type: AdamW
-  params:
-    lr: 3.0e-5
-    betas: [0.8, 0.999]
-    weight_decay: 3.0e-7
+  _component_: torch.optim.AdamW
+  lr: 2e-5
+  fused: true
+loss:
+  _component_: torchtune.modules.loss.LinearCrossEntropyLoss
+max_steps_per_epoch: null
+gradient_accumulation_steps: 8
+compile: false
+device: cuda
+enable_activation_checkpointing: true
+dtype: bf16
+metric_logger:
+  _component_: torchtune.training.metric_logging.DiskLogger
+  log_dir: ${{output_dir}}/logs
+log_every_n_steps: 1
 """
-EACH: Final = {"trl": TRL, "axolotl": AXOLOTL, "nemo": NEMO, "deepspeed": DEEPSPEED}
+EACH: Final = {"trl": TRL, "axolotl": AXOLOTL, "nemo": NEMO, "torchtune": TORCHTUNE}
 
 
 def make_recipes(folder: Path, number: int) -> None:
