@@ -68,8 +68,12 @@ class LaunchResolver:
             return None
         if found.start.together and not found.template:
             return self._together(found)
+        layers = _repeated(found)
+        layered = self._layered(found, layers) if layers else None
+        if layered is not None:
+            return layered
         for path, word in found.recipes:
-            resolved = self._file(found, path, word)
+            resolved = self._file(found, path, word) if (path, word) not in layers else None
             if resolved is not None:
                 return resolved
         for own, word in found.written:
@@ -104,6 +108,18 @@ class LaunchResolver:
             return None
         path = composed.sources[0]
         return ResolvedLaunch(found, path, composed.document, framework, places=composed.places, sources=composed.sources)
+
+    def _layered(self, found: FoundLaunch, layers: list[tuple[str | None, Word]]) -> ResolvedLaunch | None:
+        """What a program runs that reads the files of a repeated option one over the other; None if one of them is missing."""
+        paths = [path for path, _ in layers if path is not None]
+        composed = merge_files(self._tree, paths, over=True)
+        known = len(paths) == len(layers) and not composed.problems
+        framework = self._recognise(composed.document, Program(program_name(found))) if known else None
+        if framework is None or framework.companion:
+            return None
+        parts = Whole(composed.document, composed.places, composed.sources)
+        found = found._replace(start=found.start._replace(together=True))
+        return _with_settings((found, paths[-1], layers[-1][1]), composed.document, self._as_read(found, framework), parts)
 
     def _file(self, found: FoundLaunch, path: str, word: Word) -> ResolvedLaunch | None:
         for document in self._documents(path):
@@ -170,6 +186,20 @@ class LaunchResolver:
         given = list(settings(found.start.program[1:], framework.arguments))
         composed = with_settings(None, path, given, framework.arguments, framework.loader)
         return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
+
+
+def _repeated(found: FoundLaunch) -> list[tuple[str | None, Word]]:
+    """What an option names that stands there more than once, if it names recipes: `--config a.yaml --config b.yaml`."""
+    named: dict[str, list[tuple[str | None, Word]]] = {}
+    paths = {word.at: path for path, word in found.recipes}
+    before = ""
+    for word in found.start.program[1:]:
+        text = word.starts_with
+        option, inside, _ = text.partition("=") if text.startswith("-") else (before, "=", "")
+        if option.startswith("-") and inside:
+            named.setdefault(option, []).append((paths.get(word.at), word))
+        before = text
+    return next((each for each in named.values() if len(each) > 1 and any(path for path, _ in each)), [])
 
 
 def _with_settings(named: tuple[FoundLaunch, str, Word], document: Document, framework: Framework, parts: Whole | None) -> ResolvedLaunch:
