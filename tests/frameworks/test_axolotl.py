@@ -40,6 +40,8 @@ def messages(found: list[Outcome]) -> list[str]:
         pytest.param("base_model: my/model\nlora_model_dir: out\n", id="inference"),
         pytest.param("provider: modal\nsecrets: []\ngpu: h100\n", id="a cloud"),
         pytest.param("micro_batch_size: 1\ngradient_accumulation_steps: 2\nnum_epochs: 1\n", id="no model"),
+        # Polygl0t/llm-foundry, distributed/specifications.yaml (922bae0): the accumulation follows from the total.
+        pytest.param("base_model:\ntotal_batch_size: 2097152\nmicro_batch_size: 16\nnum_train_epochs: 1\nlearning_rate: 1\n", id="a total"),
         pytest.param(
             '{"base_model": "m", "micro_batch_size": 8, "gradient_accumulation_steps": 8, "learning_rate": 1, "final_checkpoint": "c"}',
             id="the summary of a run",
