@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.launches.building import batches as launched_batches
 from tests.launches.building import checked, codes
 
 TRAINS = """\
@@ -140,3 +141,59 @@ def test_hardware_of_a_product_that_names_the_settings_counts(tmp_path: Path) ->
     """8 a micro batch, as said: 16 micro batches can't be shared by 10 GPUs."""
     config = "batch_size = 8\nblock_size = 1024\ngradient_accumulation_steps = 16\n"
     assert "GBS202" in codes(checked(tmp_path, {"train.py": TRAINS, "config/small.py": SOME + config}))
+
+
+# What configurator.py does, written into the program: AGI-Arena/MARS, MARS/train_adamw.py (4831e28), which multiplies for one process too.
+INLINE = """\
+for arg in sys.argv[1:]:
+    if '=' not in arg:
+        config_file = arg
+        exec(open(config_file).read())
+    else:
+        key, val = arg.split('=')
+        globals()[key[2:]] = val
+"""
+WRITTEN_IN = OLDER.replace("exec(open('configurator.py').read())\n", INLINE)
+SIMULATES = WRITTEN_IN + "if world == 1:\n    gradient_accumulation_steps *= 8\n"
+ON_8 = "torchrun --standalone --nproc_per_node=8 train.py"
+
+
+@pytest.mark.parametrize(
+    ("trains", "command"),
+    [
+        pytest.param(TRAINS, f"{ON_8} config/gone.py", id="a file that is not there"),
+        pytest.param(TRAINS, f"{ON_8} $CONFIG.py", id="a file that a variable names"),
+        pytest.param(TRAINS.replace("configurator.py", "other.py"), f"{ON_8} config/small.py", id="a program that executes another file"),
+        pytest.param(TRAINS, f"{ON_8} $CONFIG", id="a file that only a variable names"),
+        pytest.param(SIMULATES, "CUDA_VISIBLE_DEVICES=0 python train.py config/small.py", id="one process that accumulates as eight do"),
+        pytest.param(OLDER, "srun -N 1 -n 8 python train.py config/small.py", id="eight processes that know nothing of each other"),
+    ],
+)
+def test_launches_that_leave_something_open_have_no_batch(trains: str, command: str, tmp_path: Path) -> None:
+    files = {"train.py": trains, "config/small.py": SMALL, "run.sh": f"{command}\n"}
+    assert launched_batches(checked(tmp_path, files)) in ([], [None])
+
+
+@pytest.mark.parametrize(
+    ("trains", "command", "batch"),
+    [
+        pytest.param(TRAINS, f"{ON_8} config/small.py", 64, id="4 x 16, shared by 8"),
+        pytest.param(TRAINS, f"{ON_8} config/small.py --batch_size=2", 32, id="2 x 16: the flag behind the file"),
+        pytest.param(TRAINS, f"{ON_8} --batch_size=2", 80, id="2 x 40: no file"),
+        pytest.param(TRAINS, "python train.py", 480, id="12 x 40"),
+        pytest.param(OLDER, f"{ON_8} config/small.py", 512, id="4 x 16 x 8: each accumulates"),
+        pytest.param(WRITTEN_IN, f"{ON_8} config/small.py --gradient_accumulation_steps=2", 64, id="4 x 2 x 8: written in"),
+        pytest.param(SIMULATES, f"{ON_8} config/small.py", 512, id="4 x 16 x 8: a group is not multiplied"),
+        pytest.param(TRAINS + "import deepspeed\ndeepspeed.initialize(config={})\n", f"{ON_8} config/small.py", 64, id="DeepSpeed inside"),
+    ],
+)
+def test_a_launch_executes_its_file_over_the_program_s_names(trains: str, command: str, batch: int, tmp_path: Path) -> None:
+    files = {"train.py": trains, "config/small.py": SMALL, "run.sh": f"{command}\n"}
+    assert launched_batches(checked(tmp_path, files)) == [batch]
+
+
+def test_the_names_are_those_of_the_program_that_is_launched(tmp_path: Path) -> None:
+    other = TRAINS.replace("batch_size = 12", "batch_size = 3")
+    files = {"train.py": TRAINS, "train_b.py": other, "config/few.py": "gradient_accumulation_steps = 16\n"}
+    run = f"{ON_8} config/few.py\n".replace("train.py", "train_b.py")
+    assert launched_batches(checked(tmp_path, {**files, "run.sh": run})) == [48]

@@ -39,6 +39,7 @@ from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers import read
+from pytest_gbs.readers.python import executes_files
 from pytest_gbs.shell import read_commands, reads
 from pytest_gbs.shell.limits import LEAST_TAKEN_IN, LONGEST_VALUE, MOST_SEARCHES, MOST_TAKEN_IN, MOST_TURNS, TOO_LONG, Exhausted
 from pytest_gbs.shell.starting import started_script
@@ -344,11 +345,13 @@ class Scripts:
 
     def _linked(self, start: Start, command: Command, script: Script, at: Location) -> FoundLaunch:
         self._stops += _cut_off(command, script, at)
+        in_document = _kind(script.path) == Kind.DOCUMENT
+        path = self._finder.program(start.program, command, script, further_down=in_document) if start.program else None
+        source = self._source(path) if path is not None and not start.recipes else None
+        if source is not None and executes_files(source):
+            start = start._replace(recipes=tuple(_executed(start.program[1:])))
         recipes, written, unknown, missing = self._recipes(start, command, script)
         template = unknown is not None
-        program = start.program[0] if start.program else None
-        in_document = _kind(script.path) == Kind.DOCUMENT
-        path = self._finder.program(start.program, command, script, further_down=in_document) if program is not None else None
         if path is not None and not (recipes or written or template or missing or start.recipes):
             recipes = self._by_default(path, start)
         quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
@@ -479,6 +482,15 @@ def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:
         if not {name, before} & HYDRA and _names_recipe(option):
             yield word
         before = name if name.startswith("-") and not equals else ""
+
+
+def _executed(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words of a program that name a file for it to execute, or may: its settings have an equals sign."""
+    before = ""
+    for word in words:
+        if not (before.startswith("-") or word.starts_with.startswith("-")) and (word.text is None or word.text.endswith(".py")):
+            yield word
+        before = "" if "=" in word.starts_with else word.starts_with
 
 
 def _names_recipe(option: str) -> bool:

@@ -30,8 +30,10 @@ from pytest_gbs.model.command import Word, Written
 from pytest_gbs.model.document import TAKES_IN, Document, Scalar
 from pytest_gbs.model.framework import Arguments, Framework
 from pytest_gbs.model.limits import MOST_CANDIDATES
+from pytest_gbs.model.location import Source
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.readers.command_settings import CommandSetting, settings
+from pytest_gbs.readers.python import executes_files, read_executed_files
 
 
 class LaunchResolver:
@@ -68,6 +70,11 @@ class LaunchResolver:
             return None
         if found.start.together and not found.template:
             return self._together(found)
+        source = program_source(found, self._tree.read)
+        if source is not None and executes_files(source):
+            executed = self._executed(found, source)
+            if executed is not None or found.recipes:
+                return executed
         layers = _repeated(found)
         layered = self._layered(found, layers) if layers else None
         if layered is not None:
@@ -108,6 +115,24 @@ class LaunchResolver:
             return None
         path = composed.sources[0]
         return ResolvedLaunch(found, path, composed.document, framework, places=composed.places, sources=composed.sources)
+
+    def _executed(self, found: FoundLaunch, source: Source) -> ResolvedLaunch | None:
+        """What a program trains that executes the files of its command line over the names of `source`; None if one is missing."""
+        if found.missing or found.template:
+            return None
+        files = [file for path, _ in found.recipes if isinstance(file := self._tree.read(path), Source)]
+        read = read_executed_files(source, files)
+        framework = self._recognise(read.document, NO_PROGRAM) if read is not None else None
+        ranked = not found.start.name.endswith("python") or "SLURM_" in source.text
+        if read is None or framework is None or (read.simulates and not ranked):
+            return None
+        if not ranked:  # whatever srun starts, each process is by itself
+            found = found._replace(start=found.start._replace(sizes=()))
+        path, word = found.recipes[-1] if found.recipes else (found.launch.at.source, found.start.program[0])
+        document = read.document._replace(source=files[-1] if files else source)
+        sources = (source.path, *(each.path for each in files))
+        made = _with_settings((found, path, word), document, framework, Whole(document, read.places, sources))
+        return made._replace(alone=not files)
 
     def _layered(self, found: FoundLaunch, layers: list[tuple[str | None, Word]]) -> ResolvedLaunch | None:
         """What a program runs that reads the files of a repeated option one over the other; None if one of them is missing."""

@@ -15,8 +15,18 @@ from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python import documents
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
+from pytest_gbs.readers.python.configurator import first_override
 from pytest_gbs.readers.python.defaults import own_defaults, spellings
-from pytest_gbs.readers.python.documents import Started, as_text, document_of_comments, read_calls, read_documents, read_launched
+from pytest_gbs.readers.python.documents import (
+    Executed,
+    Started,
+    as_text,
+    document_of_comments,
+    read_calls,
+    read_documents,
+    read_executed,
+    read_launched,
+)
 from pytest_gbs.readers.python.engines import engines
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program, cell_at, read_program
@@ -37,6 +47,21 @@ def read_started(source: Source, line: CommandLine, context: ProgramContext) -> 
     """The calls of a Python file that set a batch size, as they are when `line` starts it."""
     program = _program(source)
     return () if program is None else tuple(read_launched(program, read_scopes(program.tree), line, Modules(context)))
+
+
+@lru_cache(_KEPT)
+def executes_files(source: Source) -> bool:
+    """Whether a program executes files over its own names, as nanoGPT's train.py does."""
+    program = _program(source) if "exec(" in source.text and "config" in source.text else None
+    return program is not None and first_override(read_scopes(program.tree)) > 0
+
+
+def read_executed_files(source: Source, files: list[Source]) -> Executed | None:
+    """The names of a program with those of `files`, which it executes over them; None if it executes none, or one can't be read."""
+    program, *others = (_program(each) for each in (source, *files))
+    if program is None or None in others:
+        return None
+    return read_executed(program, read_scopes(program.tree), [(each, read_scopes(each.tree)) for each in others if each is not None])
 
 
 def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:

@@ -1,13 +1,15 @@
-"""Files of plain names that a program executes over its own, `exec(open('configurator.py').read())`, as nanoGPT does."""
+"""Files of plain names that a program executes over its own, as nanoGPT does: `exec(open('configurator.py').read())`, or what that does."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pytest_gbs.model.document import NOTEBOOK
+from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.readers.python.modules import Modules
+from pytest_gbs.readers.python.parents import bound
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Entry, Known, Lost, Table, Value
 from pytest_gbs.readers.python.scopes import Scopes
@@ -15,6 +17,8 @@ from pytest_gbs.readers.python.values import Evaluator
 
 _ACCUMULATION: Final = "gradient_accumulation_steps"
 _EXECUTED: Final = "configurator.py"
+_EXECUTES: Final = "exec("
+_NAMED: Final = "config_file"  # what configurator.py calls the file that the command line names
 
 
 def overridden(program: Program, modules: Modules) -> Iterator[tuple[str, Entry]]:
@@ -23,10 +27,41 @@ def overridden(program: Program, modules: Modules) -> Iterator[tuple[str, Entry]
     `configurator.shares` says whether it divides the accumulation among the processes afterwards. A name on which several such programs
     do not agree is lost. Nothing if there is none.
     """
-    found = [names for trains, scopes in _programs(program, modules) if (names := dict(_set_before(trains, scopes)))]
+    found = [{name: _without_place(value) for name, value in _set_before(*each)} for each in _programs(program, modules)]
     for name in dict.fromkeys(name for names in found for name in names):
         values = [names.get(name) for names in found]
         yield name, ((0, 0), values[0] if values[0] is not None and all(each == values[0] for each in values) else Lost(0, 0))
+
+
+def executed_over(
+    trains: Program, scopes: Scopes, files: Iterable[tuple[Program, Scopes]]
+) -> tuple[dict[str, Entry], dict[KeyPath, Location]]:
+    """What a program has that executes `files` over its own names, and where the value of each stands; nothing if it executes none."""
+    given = [(trains, dict(_entries(trains, scopes))), *((file, bound(inner, Evaluator(file, inner))) for file, inner in files)]
+    entries: dict[str, Entry] = {}
+    places: dict[KeyPath, Location] = {}
+    for file, own in given if given[0][1] else ():
+        entries |= own
+        places |= {(name,): Location(file.source.path, value.start, value.stop) for name, (_, value) in own.items()}
+    return entries, places
+
+
+def _entries(trains: Program, scopes: Scopes) -> Iterator[tuple[str, Entry]]:
+    for name, value in _set_before(trains, scopes):
+        yield name, ((value.start, value.stop), value)
+
+
+def _without_place(value: Value) -> Value:
+    """`value` as another file takes it."""
+    if isinstance(value, Known):
+        return Known(value.value, 0, 0)
+    return value if isinstance(value, Table) else Lost(0, 0)
+
+
+def simulates(scopes: Scopes) -> bool:
+    """Whether the program multiplies the accumulation where it is a single process: `gradient_accumulation_steps *= 8`."""
+    nodes = (each.node for each in scopes.module.names.get(_ACCUMULATION, ()))
+    return any(isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult) for node in nodes)
 
 
 def _programs(program: Program, modules: Modules) -> list[tuple[Program, Scopes]]:
@@ -34,9 +69,9 @@ def _programs(program: Program, modules: Modules) -> list[tuple[Program, Scopes]
     if program.source.path.endswith(NOTEBOOK):
         return []
     named = modules.file("train.py", program.source.path)
-    if named is not None and _EXECUTED in named[0].text:
+    if named is not None and first_override(named[1]):
         return [named]
-    found = modules.beside(program.source.path, (_EXECUTED, _ACCUMULATION))
+    found = modules.beside(program.source.path, (_EXECUTES, _ACCUMULATION))
     return [each for each in found if first_override(each[1])]
 
 
@@ -47,21 +82,23 @@ def _set_before(trains: Program, scopes: Scopes) -> Iterator[tuple[str, Value]]:
     for name, bindings in scopes.module.names.items() if line else ():
         before = [each for each in bindings if isinstance(each.node, ast.Assign) and each.node.lineno < line]
         if len(before) == 1 and before[0].value is not None and before[0].item < 0:
-            value = evaluator.value(before[0].value, scopes.module)
-            yield name, Known(value.value, 0, 0) if isinstance(value, Known) else Lost(0, 0)
+            yield name, evaluator.value(before[0].value, scopes.module)
     if line:
         yield "configurator", Table({"shares": ((0, 0), Known(_shares(scopes), 0, 0))}, 0, 0)
 
 
 def first_override(scopes: Scopes) -> int:
-    """The line at which a program executes `configurator.py`, which overrides the names that it has set by then; 0 if it never does."""
+    """The line at which a program executes files over the names that it has set by then; 0 if it never does."""
     return next((call.lineno for call, scope in scopes.calls if scope is scopes.module and _executes(call)), 0)
 
 
 def _executes(call: ast.Call) -> bool:
-    """Whether `call` is `exec(open('configurator.py').read())`."""
-    names = (each.value for each in ast.walk(call) if isinstance(each, ast.Constant))
-    return isinstance(call.func, ast.Name) and call.func.id == "exec" and _EXECUTED in names
+    """Whether `call` is `exec(open('configurator.py').read())`, or what stands in that file: `exec(open(config_file).read())`."""
+    if not (isinstance(call.func, ast.Name) and call.func.id == "exec"):
+        return False
+    opened = [each for each in ast.walk(call) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "open"]
+    names = [node for each in opened for argument in each.args for node in ast.walk(argument)]
+    return any(getattr(each, "value", None) == _EXECUTED or getattr(each, "id", None) == _NAMED for each in names)
 
 
 def _shares(scopes: Scopes) -> bool:

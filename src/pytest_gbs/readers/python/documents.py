@@ -20,7 +20,7 @@ from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.index import Index, follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
 from pytest_gbs.readers.python.boosted import boosted
-from pytest_gbs.readers.python.configurator import overridden
+from pytest_gbs.readers.python.configurator import executed_over, overridden, simulates
 from pytest_gbs.readers.python.coqui import trained_by_coqui
 from pytest_gbs.readers.python.engines import initialized
 from pytest_gbs.readers.python.functions import configurations, dotted
@@ -45,6 +45,17 @@ class Started(NamedTuple):
     document: Document
     given: dict[KeyPath, Location]
     assumed: tuple[str, ...]
+
+
+class Executed(NamedTuple):
+    """The names of a program with those of the files that it executes, and where each stands.
+
+    With `simulates` a single process accumulates as often as several do together.
+    """
+
+    document: Document
+    places: dict[KeyPath, Location]
+    simulates: bool
 
 
 def read_launched(program: Program, scopes: Scopes, line: CommandLine, modules: Modules) -> Iterator[Started]:
@@ -158,6 +169,15 @@ def _documents(program: Program, scopes: Scopes, found: Iterable[_Found]) -> Ite
         part = "" if called == MODULE else program.part(node)
         keyed = follow(root, MOST_EVALUATED)
         yield Document(program.source, number, PYTHON, root, keyed, (), (), called, imports, rest, part), (called, node, table)
+
+
+def read_executed(program: Program, scopes: Scopes, files: list[tuple[Program, Scopes]]) -> Executed | None:
+    """The names of a program that executes `files` over them, as a document; None if it executes none."""
+    entries, places = executed_over(program, scopes, files)
+    if not entries:
+        return None
+    (document, _), *_ = _documents(program, scopes, [(MODULE, program.tree, Table(entries, 0, 0))])
+    return Executed(document, places, simulates(scopes))
 
 
 def document_of_comments(program: Program, node: ast.AST) -> Document:
