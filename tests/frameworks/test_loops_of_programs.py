@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import TYPED, batches, checked, codes
+from pytest_gbs.model.quantity import Name, Quantity, Size, Unknown
+from tests.launches.building import TYPED, batches, checked, codes, launched
 from tests.readers.python.test_loops import ACCELERATE, DISTRIBUTED
 
 # The same program with options of argparse: 8 and 1 by default.
@@ -30,6 +31,13 @@ def settings(given: str) -> str:
     )
 
 
+def plugin(given: str) -> str:
+    """The program with a plug-in that accumulates in place of its argument: 2 x N."""
+    return "from accelerate import DeepSpeedPlugin\nfrom accelerate.utils import GradientAccumulationPlugin\n" + ACCELERATE.replace(
+        "(gradient_accumulation_steps=4)", f"({given})"
+    )
+
+
 @pytest.mark.parametrize(
     ("program", "command", "batch"),
     [
@@ -41,6 +49,39 @@ def settings(given: str) -> str:
         pytest.param(settings("split_batches=False"), "accelerate launch --num_processes 2 train.py", 16, id="not shared"),
         pytest.param(settings("dispatch_batches=True"), "accelerate launch --num_processes 2 train.py", 16, id="sent by one process"),
         pytest.param(settings("split_batches=True"), "accelerate launch --num_processes 2 train.py", 8, id="shared: 2 x 4"),
+        pytest.param(
+            plugin("gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=steps)"),
+            "accelerate launch --num_processes 2 train.py",
+            None,
+            id="a plug-in: steps that are not known",
+        ),
+        pytest.param(
+            plugin("gradient_accumulation_plugin=plugin_of(num_steps=8)"),
+            "accelerate launch --num_processes 2 train.py",
+            None,
+            id="a plug-in of another making",
+        ),
+        pytest.param(
+            plugin("gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=8, sync_with_dataloader=False)"),
+            "accelerate launch --num_processes 2 train.py",
+            32,
+            id="a plug-in: 2 x 8 x 2",
+        ),
+        pytest.param(
+            ACCELERATE, "accelerate launch --num_processes 2 --gradient_accumulation_steps 8 train.py", 16, id="a flag for DeepSpeed alone"
+        ),
+        pytest.param(
+            ACCELERATE,
+            "accelerate launch --use_deepspeed --num_processes 2 --gradient_accumulation_steps 8 train.py",
+            32,
+            id="the launcher's for DeepSpeed: 2 x 8 x 2",
+        ),
+        pytest.param(
+            ACCELERATE,
+            "accelerate launch --use_deepspeed --num_processes 2 --gradient_accumulation_steps $N train.py",
+            None,
+            id="the launcher's that is not known",
+        ),
         pytest.param(DISTRIBUTED, "torchrun --nnodes 2 --nproc_per_node 4 train.py", 512, id="16 x 4 x 8"),
     ],
 )
@@ -61,3 +102,21 @@ def test_a_launcher_file_of_deepspeed_wins(tmp_path: Path) -> None:
     launcher += "deepspeed_config:\n  gradient_accumulation_steps: 1\n  zero_stage: 2\n"
     files = {"train.py": OPTIONS, "ds.yaml": launcher, "run.sh": "accelerate launch --config_file ds.yaml train.py --steps 4\n"}
     assert codes(checked(tmp_path, files)) == ["GBS306"]
+    assert batches(checked(tmp_path, {**files, "run.sh": "accelerate launch --config_file ds.yaml train.py\n"})) == [16]
+
+
+def test_a_program_may_leave_the_accumulation_to_its_launcher(tmp_path: Path) -> None:
+    command = "accelerate launch --use_deepspeed --num_processes 2 --gradient_accumulation_steps 8 train.py\n"
+    found = checked(tmp_path, {"train.py": ACCELERATE.replace("gradient_accumulation_steps=4", ""), "run.sh": command})
+    assert (batches(found), codes(found)) == ([32], [])
+
+
+def test_the_accumulation_of_a_deepspeed_plugin_is_read(tmp_path: Path) -> None:
+    def accumulation(given: str) -> Size | None:
+        files = {"train.py": plugin(f"deepspeed_plugin={given}"), "run.sh": "accelerate launch --use_deepspeed train.py\n"}
+        return launched(checked(tmp_path, files))[0].geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
+
+    known, unknown = accumulation("DeepSpeedPlugin(gradient_accumulation_steps=8)"), accumulation("DeepSpeedPlugin(zero_stage=2)")
+    assert isinstance(known, Quantity)
+    assert known.value == 8
+    assert isinstance(unknown, Unknown)

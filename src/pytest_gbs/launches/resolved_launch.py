@@ -39,8 +39,13 @@ class ResolvedLaunch(NamedTuple):
     assumed: tuple[str, ...] = ()
 
     def sizes(self) -> dict[str, Size]:
-        """The sizes that the document states, at their real places."""
+        """The sizes that the document states, at their real places, and the accumulation that `accelerate launch` exports.
+
+        A program on accelerate takes the exported number, whatever it asks for (accelerate 1.15.0, accelerator.py:546-548).
+        """
         sizes = {name: self.size(size) for name, size in read_sizes(self.document, self.framework).items()}
+        if not self.framework.companions:  # the Trainer of transformers compares it with its own
+            sizes |= {size.name: size for size in self.found.start.sizes if size.name == Name.GRADIENT_ACCUMULATION_STEPS}
         if self.total is None:
             return sizes
         lost = sizes.pop(Name.GRADIENT_ACCUMULATION_STEPS, None)

@@ -6,12 +6,13 @@ launched with it. `accelerate config` asks for it and writes 1.
 What the framework does: accelerate makes it DeepSpeed's value. The Trainer of transformers compares it with its own and stops before the
 first step: `ds gradient_accumulation_steps=1 vs hf gradient_accumulation_steps=8` (transformers 5.23.0,
 integrations/deepspeed.py:704-718, 133-137; accelerate 1.15.0, utils/dataclasses.py:1229-1231, 1305). A script on accelerate alone gets
-the launcher's value and a warning (accelerator.py:545-549, 2207-2221), so that its batch is another one than its recipe says. If
-the recipe names a DeepSpeed configuration of its own, accelerate stops at the mere presence of the key (dataclasses.py:1507-1532).
+the launcher's value without a warning (accelerator.py:546-548), so that its batch is another one than its recipe says. If the recipe
+names a DeepSpeed configuration of its own, accelerate stops at the mere presence of the key (dataclasses.py:1507-1532).
 
 How to fix it: delete the line from the launcher file; DeepSpeed then takes the recipe's number.
 
-It stays silent if no launch links the two files, if both say the same, and if the file launches without DeepSpeed.
+It stays silent if no launch links the two files, if both say the same, if the file launches without DeepSpeed, and if a script on
+accelerate alone leaves the accumulation to the launcher.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def check(run: Run) -> Iterator[Outcome]:
         named = next(each.named for each in run.companions)
         message = f"{given.key} is set in the launcher file, but the recipe names a DeepSpeed configuration; accelerate stops at start"
         yield Finding(CODE, message, Severity.ERROR, given.at, "accumulation", (Related(named, "named here"),), holds=f"remove {given.key}")
-    elif _names_its_own(run) or own.value == given.value:
+    elif _names_its_own(run) or own.value == given.value or (own.origin == Origin.DEFAULT and not _is_trainer(run)):
         yield Verified(CODE, given.at)
     else:
         yield _disagrees(run, given, given.at, own)
@@ -57,7 +58,14 @@ def _of_recipe(run: Run) -> Quantity | None:
     if not isinstance(own, Quantity):
         return None
     shown = run.geometry.stated.get(own.name)
-    return shown if isinstance(shown, Quantity) and shown.value == own.value else own._replace(at=None)
+    if isinstance(shown, Quantity) and shown.value == own.value:
+        return shown
+    return own if run.places is None else own._replace(at=None)
+
+
+def _is_trainer(run: Run) -> bool:
+    """Whether the Trainer of transformers compares the numbers, rather than a script on accelerate that takes the launcher's."""
+    return bool(run.framework.companions)
 
 
 def _names_its_own(run: Run) -> bool:
@@ -65,8 +73,8 @@ def _names_its_own(run: Run) -> bool:
 
 
 def _disagrees(run: Run, given: Quantity, at: Location, own: Quantity) -> Finding:
-    trainer = bool(run.framework.companions)
-    does = "the Trainer stops at start" if trainer else "accelerate uses the launcher's value and prints a warning"
+    trainer = _is_trainer(run)
+    does = "the Trainer stops at start" if trainer else "accelerate uses the launcher's value"
     where = "on the command line" if own.origin == Origin.LAUNCH else "in the recipe"
     message = f"{given.key} is {given.value:,} in the launcher file, but {own.key} is {own.value:,} {where}; {does}"
     related = (Related(own.at, "accumulation"),) if own.at else ()

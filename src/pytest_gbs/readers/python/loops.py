@@ -34,6 +34,9 @@ _SHARES: Final = ("device_mesh", "DeviceMesh", "parallelize_module", "context_pa
 # With one of these accelerate divides batches otherwise, or accumulates otherwise.
 _OTHERWISE: Final = frozenset(("split_batches", "deepspeed_plugin", "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config"))
 _LOADERS: Final = "dataloader_config"
+# What gives an Accelerator its accumulation instead of `gradient_accumulation_steps`, and which of its arguments says it.
+_STEPS: Final = "gradient_accumulation_steps"
+_ACCUMULATES: Final = {"gradient_accumulation_plugin": "num_steps", "deepspeed_plugin": _STEPS, "deepspeed_plugins": ""}
 # What data loaders are called that take `batch_size`, second if without a name, by the package that they are of.
 _LOADERS_OF: Final = {"torch": ".DataLoader", "torch_geometric": ".DataLoader", "sentence_transformers": "DataLoader"}
 _PREPARES: Final = frozenset(("prepare", "prepare_data_loader"))
@@ -80,6 +83,8 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     place = evaluator.program.span(call)
     own = evaluator.keywords(call, scope) if kind == "Accelerator" else None
     reading = Reading(scopes, evaluator)
+    if own is not None:
+        own.entries.update((_STEPS, reading.steps_of_plugin(each, scope)) for each in call.keywords if each.arg in _ACCUMULATES)
     entries = _followed(reading, call, scope, own)
     if entries is None and (own is None or (reading.leaves_steps() and _is_usual(reading, call, scope, own))):
         entries = stated_product(scopes, evaluator, of_devices=kind == "pmap")
@@ -354,6 +359,14 @@ class Reading:
         own.entries[_LOADERS] = own.entries[_LOADERS][0], settings
         split = settings.entries.get("split_batches")
         return settings.rest is None and (split is None or isinstance(split[1], Known))
+
+    def steps_of_plugin(self, given: ast.keyword, scope: Scope) -> Entry:
+        """The accumulation that a plug-in gives an Accelerator, as argument `given` of it."""
+        lost = (self.evaluator.program.span(given.value), self.evaluator.lost(given.value))
+        made = made_by(given.value, scope, self.scopes)
+        if made is None or not self.scopes.qualified(made[0].func).startswith("accelerate."):
+            return lost
+        return self.evaluator.keywords(*made).entries.get(_ACCUMULATES[given.arg or ""], lost)
 
     def _unpacked(self, loader: Loader) -> Value:
         """The batch of `DataLoader(data, **options)`, if the text says all of the options that matter."""
