@@ -19,9 +19,10 @@ class Counter:
         model.register_forward_pre_hook(self.forward, with_kwargs=True)
 
     def forward(self, model: torch.nn.Module, words: Any, named: Any) -> None:
-        rows = named.get("input_ids", words[0] if words else None)
+        rows, places = named.get("input_ids", words[0] if words else None), named.get("position_ids")
         if torch.is_grad_enabled() and model.training and rows is not None:
-            self.now += len(rows)
+            # Without padding all samples are one row, in which each starts at place 0.
+            self.now += len(rows) if places is None else int((places == 0).sum())
 
     def stepped(self, done: bool = True) -> None:
         if done:

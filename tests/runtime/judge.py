@@ -10,6 +10,9 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +23,15 @@ from transformers import TrainerCallback
 
 from tests.runtime.commands import STARTS, command
 from tests.runtime.counter import Counter
-from tests.runtime.judged import JUDGED, Judged
+from tests.runtime.judged import JUDGED, Judged, flags
 from tests.runtime.tiny import model_of, text, tokenizer
 
+NAMES = {
+    "sft": "SFT", "dpo": "DPO", "reward": "Reward", "kto": "KTO", "grpo": "GRPO", "rloo": "RLOO",
+    "orpo": "ORPO", "cpo": "CPO", "online_dpo": "OnlineDPO",
+}  # fmt: skip
+EXPERIMENTAL = ("orpo", "cpo", "online_dpo")
+PAIRS = ("dpo", "reward", "orpo", "cpo", "online_dpo")
 QUIET = {"report_to": [], "use_cpu": True, "save_strategy": "no", "disable_tqdm": True, "logging_strategy": "no", "bf16": False}
 
 
@@ -40,7 +49,7 @@ class Steps(TrainerCallback):
 def rows_of(kind: str, many: int) -> Any:
     from datasets import Dataset
 
-    texts = {"sft": ["text"], "grpo": ["prompt"], "rloo": ["prompt"], "kto": ["prompt", "completion"]}
+    texts = {**{key: ["prompt"] for key in ("grpo", "rloo", "online_dpo")}, "sft": ["text"], "kto": ["prompt", "completion"]}
     columns = texts.get(kind, ["prompt", "chosen", "rejected"])
     found: dict[str, list[Any]] = {name: [text(n * 3 + i, 6) for n in range(many)] for i, name in enumerate(columns)}
     if kind == "kto":
@@ -62,23 +71,30 @@ class Tokens(torch.utils.data.Dataset):
         return {"input_ids": row, "labels": row, "attention_mask": [1] * len(row)}
 
 
+class Stream(torch.utils.data.IterableDataset):
+    def __init__(self, many: int) -> None:
+        self.many = many
+
+    def __iter__(self) -> Any:
+        return map(Tokens(self.many).__getitem__, range(self.many))
+
+
 def train(job: Judged, folder: str) -> Counter:
-    counter = Counter(2 if job.kind in ("dpo", "reward") else 1)
+    counter = Counter(2 if job.kind in PAIRS else 1)
     model = model_of(job.kind)
     counter.watch(model)
     arguments = {"output_dir": folder, **job.recipe, **QUIET}
+    streams = arguments.pop("streaming", arguments.pop("dataset_streaming", False))
     if job.kind == "trainer":
         from transformers import Trainer, TrainingArguments, default_data_collator
 
-        trainer: Any = Trainer(
-            model=model, args=TrainingArguments(**arguments), train_dataset=Tokens(job.rows), data_collator=default_data_collator
-        )
+        data = (Stream if streams else Tokens)(job.rows)
+        trainer: Any = Trainer(model=model, args=TrainingArguments(**arguments), train_dataset=data, data_collator=default_data_collator)
     else:
-        import trl
-
-        name = {"sft": "SFT", "dpo": "DPO", "reward": "Reward", "kto": "KTO", "grpo": "GRPO", "rloo": "RLOO"}[job.kind]
+        module, name = import_module(f"trl.experimental.{job.kind}" if job.kind in EXPERIMENTAL else "trl"), NAMES[job.kind]
         more: dict[str, Any] = {"processing_class": tokenizer()}
-        if name in ("GRPO", "RLOO"):
+        rows = rows_of(job.kind, job.rows)
+        if name in ("GRPO", "RLOO", "OnlineDPO"):
 
             def reward(prompts: Any, completions: Any, **_: Any) -> list[float]:
                 counter.seen.append(len(completions))
@@ -87,11 +103,40 @@ def train(job: Judged, folder: str) -> Counter:
             more["reward_funcs"] = reward
         if name in ("DPO", "KTO"):
             more["ref_model"] = model_of(job.kind)
-        config = getattr(trl, f"{name}Config")(**arguments)
-        trainer = getattr(trl, f"{name}Trainer")(model=model, args=config, train_dataset=rows_of(job.kind, job.rows), **more)
+        config = getattr(module, f"{name}Config")(**arguments)
+        rows = rows.to_iterable_dataset() if streams else rows
+        trainer = getattr(module, f"{name}Trainer")(model=model, args=config, train_dataset=rows, **more)
     trainer.add_callback(Steps(counter))
     trainer.train()
     return counter
+
+
+@contextmanager
+def exported(**values: str) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def by_accelerate(job: Judged) -> dict[str, str]:
+    """What `accelerate launch` tells the processes that it starts, the flags of a configuration among it."""
+    from accelerate.commands.launch import launch_command_parser
+    from accelerate.utils.launch import prepare_deepspeed_cmd_env, prepare_multi_gpu_env
+
+    words = [f"--num_processes={job.processes}", "--num_machines=1", "--mixed_precision=no", "--dynamo_backend=no", *flags(job), "train.py"]
+    given = launch_command_parser().parse_args(words)
+    given.deepspeed_fields_from_accelerate_config = ""  # it has no file
+    told = prepare_deepspeed_cmd_env(given)[1] if given.use_deepspeed else prepare_multi_gpu_env(given)
+    return {name: value for name, value in told.items() if name.startswith("ACCELERATE_")}
+
+
+def accelerated(job: Judged, folder: str) -> Counter:
+    with exported(**by_accelerate(job)):
+        return loop(job, folder)
 
 
 def loop(job: Judged, _: str) -> Counter:
@@ -105,6 +150,8 @@ def loop(job: Judged, _: str) -> Counter:
     data = torch.arange(job.rows * 4).float().reshape(job.rows, 4)
     names = {"model": model, "optimizer": torch.optim.SGD(model.parameters(), 1e-3), "data": data, "stepped": counter.stepped}
     exec(job.program, names)
+    steps = sum(map(len, counter.epochs))
+    assert getattr(names["model"], "global_steps", steps) == steps  # of an engine of DeepSpeed
     return counter
 
 
@@ -129,7 +176,8 @@ def fit(job: Judged, folder: str) -> Counter:
             return torch.optim.SGD(self.parameters(), 1e-3)
 
     data = torch.arange(job.rows * 4).float().reshape(job.rows, 4)
-    exec(job.program, {"module": Module(), "data": data, "folder": folder})
+    with exported(**({"LOCAL_RANK": "0"} if "num_nodes" in job.program else {})):  # each process is a node of its own
+        exec(job.program, {"module": Module(), "data": data, "folder": folder})
     return counter
 
 
@@ -143,11 +191,11 @@ def engine(job: Judged, folder: str) -> Counter:
     return loop(job, folder)
 
 
-KINDS = {"loop": loop, "lightning": fit, "deepspeed": engine, **dict.fromkeys(STARTS, command)}
+KINDS = {"loop": accelerated, "lightning": fit, "deepspeed": engine, **dict.fromkeys(STARTS, command)}
 
 
 def main() -> None:
-    from accelerate.state import AcceleratorState, GradientState
+    from accelerate.state import AcceleratorState, GradientState, PartialState
 
     processes, folder, wanted = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
     found: dict[str, Any] = {}
@@ -155,8 +203,10 @@ def main() -> None:
         if job.processes != processes or not (not wanted or job.name in wanted):
             continue
         torch.manual_seed(0)
-        AcceleratorState._reset_state()
+        AcceleratorState._reset_state(reset_partial_state=True)
+        PartialState(cpu=True)
         GradientState._reset_state()
+        os.environ.pop("ACCELERATE_USE_DEEPSPEED", None)  # the Trainer leaves it there
         try:
             found[job.name] = KINDS.get(job.kind, train)(job, folder).told()
         except Exception as error:

@@ -1,6 +1,7 @@
 """Configurations that real trainers run, so that what they consume can be compared with what `gbs show` says.
 
-A recipe is the keys of a YAML file, a program the text of a Python file (of torchtune: the name of its recipe).
+A recipe is the keys of a YAML file (of a loop on accelerate: the flags of its launcher), a program the text of a Python file (of
+torchtune: the name of its recipe).
 Each is launched on `processes` processes of one machine.
 """
 
@@ -24,6 +25,11 @@ class Judged(NamedTuple):
     program: str = ""
 
 
+def flags(job: Judged) -> list[str]:
+    """The flags of `accelerate launch` that start a loop."""
+    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in job.recipe.items()]
+
+
 def _batch(micro: int, steps: int, **more: Any) -> dict[str, Any]:
     return {"per_device_train_batch_size": micro, "gradient_accumulation_steps": steps, **({"max_steps": 3} | more)}
 
@@ -36,11 +42,18 @@ _EPOCHS: Final[dict[str, Any]] = {"max_steps": -1}
 _SPLIT: Final[dict[str, Any]] = {"accelerator_config": {"split_batches": True}}
 _DISPATCH: Final[dict[str, Any]] = {"accelerator_config": {"dispatch_batches": True, "split_batches": False}}
 
+_AUTO: Final[dict[str, Any]] = {
+    "deepspeed": {
+        "train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto",
+        "zero_optimization": {"stage": 2}, "zero_allow_untested_optimizer": True,
+    },
+}  # fmt: skip
+
 _LOOP: Final = """\
 from accelerate import Accelerator
 {imports}from torch.utils.data import DataLoader
 
-accelerator = Accelerator(gradient_accumulation_steps={steps}{more})
+accelerator = Accelerator({given})
 model, optimizer, loader = accelerator.prepare(model, optimizer, DataLoader(data, batch_size={micro}))
 for rows in loader:
     with accelerator.accumulate(model):
@@ -49,6 +62,8 @@ for rows in loader:
         optimizer.zero_grad()
     stepped(accelerator.sync_gradients)
 """
+_PLUGIN: Final = "from accelerate.utils import GradientAccumulationPlugin\n"
+_TWO: Final = "gradient_accumulation_steps=2"
 _OWN_LOOP: Final = """\
 from accelerate import Accelerator
 from torch.utils.data import DataLoader
@@ -67,7 +82,7 @@ import lightning
 from torch.utils.data import DataLoader
 
 trainer = lightning.Trainer(
-    accelerator="cpu", devices={devices}, accumulate_grad_batches={steps}, max_epochs=1, default_root_dir=folder,
+    accelerator="cpu", {given}, default_root_dir=folder,
     logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
 )
 trainer.fit(module, DataLoader(data, batch_size={micro}{more}))
@@ -87,12 +102,18 @@ for rows in loader:
 def _loop(name: str, processes: int, micro: int, steps: int, rows: int = 48, options: str = "") -> Judged:
     more = f", dataloader_config=DataLoaderConfiguration({options})" if options else ""
     imports = "from accelerate import DataLoaderConfiguration\n" if options else ""
-    return Judged(f"loop: {name}", "loop", processes, {}, rows, _LOOP.format(micro=micro, steps=steps, more=more, imports=imports))
+    return _made(name, processes, micro, f"gradient_accumulation_steps={steps}{more}", rows, imports)
 
 
-def _lightning(name: str, processes: int, micro: int, steps: int, rows: int = 48, more: str = "") -> Judged:
-    text = _LIGHTNING.format(devices=processes, steps=steps, micro=micro, more=more)
-    return Judged(f"lightning: {name}", "lightning", processes, {}, rows, text)
+def _made(name: str, processes: int, micro: int, given: str, rows: int = 48, imports: str = "", **flags: Any) -> Judged:
+    """A loop whose Accelerator is made with `given`, started with `flags` of `accelerate launch`."""
+    return Judged(f"loop: {name}", "loop", processes, flags, rows, _LOOP.format(micro=micro, given=given, imports=imports))
+
+
+def _lightning(name: str, processes: int, micro: int, steps: int, rows: int = 48, more: str = "", **trainer: int) -> Judged:
+    given = {"devices": processes, "accumulate_grad_batches": steps, "max_epochs": 1, **trainer}
+    text = _LIGHTNING.format(given=", ".join(f"{key}={value}" for key, value in given.items()), micro=micro, more=more)
+    return Judged(f"lightning: {name}", "lightning", processes, {**trainer}, rows, text)
 
 
 def _deepspeed(name: str, processes: int, rows: int = 48, zero: int = 0, **sizes: int | bool) -> Judged:
@@ -101,7 +122,8 @@ def _deepspeed(name: str, processes: int, rows: int = 48, zero: int = 0, **sizes
 
 
 def _trl(kind: str, name: str, processes: int, micro: int, steps: int, **more: Any) -> Judged:
-    length = {"max_length": 32} if kind in ("sft", "dpo", "reward", "kto") else {"max_completion_length": 4}
+    length = {"max_completion_length": 4} if kind in ("grpo", "rloo") else {"max_length": 32}
+    length |= {"max_new_tokens": 4} if kind == "online_dpo" else {}
     return Judged(f"{kind}: {name}", kind, processes, _batch(micro, steps, **({"max_steps": 2} | length | more)))
 
 
@@ -166,7 +188,20 @@ JUDGED: Final = (
     _trainer("2 x 2 on 4", 4, 2, 2),
     _trainer("split on 4", 4, 8, 2, **_SPLIT),
     _trainer("dispatched on 4", 4, 1, 2, **_DISPATCH),
+    _trainer("split and dispatched on 2", 2, 4, 2, accelerator_config={"split_batches": True, "dispatch_batches": True}),
+    _trainer("accumulation longer than an epoch", 1, 2, 8, 6, **_EPOCHS, num_train_epochs=2),
+    _trainer("accumulation longer than an epoch on 2", 2, 2, 8, 12, **_EPOCHS, num_train_epochs=2),
+    _trainer("streamed", 1, 2, 3, streaming=True),
+    _trainer("streamed on 2", 2, 2, 3, streaming=True),
+    _trainer("streamed and split on 2", 2, 4, 2, streaming=True, **_SPLIT),
+    _trainer("DeepSpeed on 2, all auto", 2, 2, 2, **_AUTO),
+    _trainer("DeepSpeed on 2, a partial step", 2, 2, 3, 50, **_EPOCHS, num_train_epochs=2, **_AUTO),
     _trl("sft", "2 x 2", 1, 2, 2),
+    _trl("sft", "2 x 2, no padding", 1, 2, 2, padding_free=True, max_length=None),
+    _trl("sft", "2 x 2 on 2, no padding", 2, 2, 2, padding_free=True, max_length=None),
+    _trl("sft", "3 x 2, streamed", 1, 3, 2, dataset_streaming=True),
+    _trl("sft", "2 x 3 on 2, streamed", 2, 2, 3, dataset_streaming=True),
+    _trl("sft", "2 x 2 on 2, an epoch", 2, 2, 2, **_EPOCHS, num_train_epochs=1),
     _trl("sft", "4 x 1, packed", 1, 4, 1, packing=True, packing_strategy="wrapped", max_length=16),
     _trl("sft", "2 x 2 on 2", 2, 2, 2),
     _trl("sft", "1 x 4 on 2, completions only", 2, 1, 4, completion_only_loss=False),
@@ -186,6 +221,21 @@ JUDGED: Final = (
     _trl("grpo", "4 x 1 on 2 in groups of 8", 2, 4, 1, num_generations=8),
     _trl("grpo", "2 x 2 on 2 in groups of 4", 2, 2, 2, num_generations=4),
     _trl("rloo", "4 x 2 in groups of 2", 1, 4, 2, num_generations=2, beta=0.0),
+    _trl("rloo", "2 x 2 on 2 in groups of 4", 2, 2, 2, num_generations=4, beta=0.0),
+    _trl("rloo", "2 x 2, two iterations", 1, 2, 2, num_generations=2, num_iterations=2, beta=0.0),
+    _trl("rloo", "2 x 1, a generation of 8", 1, 2, 1, num_generations=4, steps_per_generation=4, beta=0.0),
+    _trl("grpo", "2 x 2, a generation of 16", 1, 2, 2, num_generations=4, steps_per_generation=8),
+    _trl("grpo", "2 x 1 on 2, a generation of 16, two iterations", 2, 2, 1, num_generations=4, steps_per_generation=4, num_iterations=2),
+    _trl("grpo", "2 x 2 on 4 in groups of 8", 4, 2, 2, num_generations=8),
+    _trl("orpo", "2 x 2", 1, 2, 2),
+    _trl("orpo", "2 x 2 on 2", 2, 2, 2),
+    _trl("cpo", "2 x 2", 1, 2, 2),
+    _trl("cpo", "1 x 3 on 2", 2, 1, 3),
+    _trl("online_dpo", "2 x 2", 1, 2, 2),
+    _trl("online_dpo", "1 x 2 on 2", 2, 1, 2),
+    _trl("kto", "2 x 3 on 2", 2, 2, 3),
+    _trl("dpo", "2 x 2 on 4", 4, 2, 2),
+    _trl("dpo", "3 x 2, no padding", 1, 3, 2, padding_free=True, max_length=None),
     _loop("2 x 4", 1, 2, 4),
     _loop("3 x 2, a partial step", 1, 3, 2, 20),
     _loop("split on one process", 1, 4, 2, options="split_batches=True"),
@@ -196,7 +246,17 @@ JUDGED: Final = (
     Judged("loop: its own steps on 2", "loop", 2, {}, 48, _OWN_LOOP.format(micro=2, steps=3)),
     _loop("2 x 2 on 2, a partial step", 2, 2, 2, 27),
     _loop("2 x 2 on 4", 4, 2, 2),
+    _loop("split and dispatched on 2", 2, 4, 2, options="split_batches=True, dispatch_batches=True"),
+    _loop("uneven batches allowed on 2", 2, 2, 3, 27, options="even_batches=False"),
+    _made("a plug-in on 2", 2, 2, "gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=3)", 48, _PLUGIN),
+    _made("DeepSpeed on 2, the launcher's steps", 2, 2, "", use_deepspeed=True, gradient_accumulation_steps=4),
+    _made("DeepSpeed on 2, other steps", 2, 2, _TWO, use_deepspeed=True, gradient_accumulation_steps=4),
+    _made("DeepSpeed on 2, its own steps", 2, 2, _TWO, use_deepspeed=True),
+    _made("a flag for DeepSpeed alone on 2", 2, 2, _TWO, gradient_accumulation_steps=4),
     _lightning("2 x 4", 1, 2, 4),
+    _lightning("2 x 3 on 2 nodes", 2, 2, 3, devices=1, num_nodes=2),
+    _lightning("2 x 2, steps given", 1, 2, 2, max_steps=3),
+    _lightning("accumulation longer than an epoch", 1, 2, 8, 6),
     _lightning("3 x 1, a partial batch", 1, 3, 1, 20),
     _lightning("4 x 3, the last batch dropped", 1, 4, 3, 50, ", drop_last=True"),
     _lightning("2 x 4 on 2", 2, 2, 4),
