@@ -109,6 +109,9 @@ def test_f5_tts_counts_samples_or_frames(batch: int, kind: str, accumulation: in
         pytest.param("batch_size: 8", ", update_freq: [2, 4]", "fairseq", None, id="more in the second epoch"),
         pytest.param("batch_size: 8", ", update_freq: []", "fairseq", None, id="no epoch"),
         pytest.param("max_tokens: 4096", ", update_freq: [2]", "fairseq (tokens)", 32_768, id="tokens"),
+        # Jwoo5/fairseq-signals, examples/m3ae/config/pretraining/w2v-cmsc_bert.yaml (6b9e137): null is no bound.
+        pytest.param("batch_size: 8, max_tokens: null", ", update_freq: [2]", "fairseq", 64, id="samples, and no bound of tokens"),
+        pytest.param("max_tokens: 4096, batch_size: null", ", update_freq: [2]", "fairseq (tokens)", 32_768, id="tokens, and no batch"),
     ],
 )
 def test_fairseq_accumulates_by_epoch(dataset: str, more: str, expected: str, count: int | None) -> None:
