@@ -162,6 +162,12 @@ def test_of_several_programs_it_is_the_one_near_the_script(tmp_path: Path, scrip
         ("/home/me/acme/src/maxtext/run", "../configs/base.yml", "src/maxtext/configs/base.yml"),
         ("/home/me/configs", "run.yml", None),  # two steps may agree by chance
         ("/home/me/acme", "run.yml", None),
+        # PKU-YuanGroup/MoE-LLaVA, scripts/v1/phi2/finetune_moe.sh: `cd ~/MoE-LLaVA`.
+        ("~/acme", "src/maxtext/configs/base.yml", "src/maxtext/configs/base.yml"),
+        ("$PROJECT", "src/maxtext/configs/base.yml", "src/maxtext/configs/base.yml"),
+        ("$PROJECT", "maxtext/configs/base.yml", None),
+        ("$PROJECT", "base.yml", None),
+        ("$PROJECT", "$PROJECT/configs/run.yml", None),
     ],
 )
 def test_a_file_is_found_from_a_folder_of_the_authors_tree(tmp_path: Path, folder: str, name: str, expected: str | None) -> None:

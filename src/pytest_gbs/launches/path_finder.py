@@ -153,14 +153,14 @@ class PathFinder:
         return next(places, self._in_checkout(folder, command))
 
     def _in_checkout(self, folder: Folder, command: Command) -> str | None:
-        """The file that a path of several steps names after `cd /home/me/repository`: where the author has the tree.
+        """The file that a path of several steps names after `cd /home/me/repository`, or `cd $PROJECT`: where the author has the tree.
 
         After `cd /home/me/repository/src` it may be further down: the last steps of the folder, and the path, three at least.
         """
-        at = command.folder.path or ""
-        if folder.rooted or not at.startswith("/"):
+        at = command.folder.path
+        if folder.rooted or folder.from_start or not (at is None or at.startswith("/")):
             return None
-        steps = at.strip("/").split("/")
+        steps = (at or "").strip("/").split("/")
         for index in range(len(steps), -1, -1):
             found = below("/".join(steps[index:]), folder.path or "")
             if found in self.known and found is not None and found.count("/") >= (1 if index == len(steps) else 2):
