@@ -135,3 +135,21 @@ def test_a_comment_behind_a_value_is_about_the_launch_that_takes_it(line: str, e
     program = "from transformers import HfArgumentParser, Trainer, TrainingArguments\nHfArgumentParser(TrainingArguments)\nTrainer()\n"
     files = {"train.py": program, "tools/serve.py": "import flask\n", "run.sh": f"#!/bin/bash\n{AFTER_ANOTHER.format(line=line)}"}
     assert codes(checked(tmp_path, files)) == expected
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        pytest.param("# global batch size 128", id="of no hardware"),
+        pytest.param("# 8 GPUs: global batch size 128", id="of other hardware"),
+        pytest.param("# global batch size 128 on 4 GPUs with gradient accumulation 16", id="of another accumulation"),
+        pytest.param("# 4 GPUs: global batch size 64", id="the same"),
+    ],
+)
+def test_a_number_beside_the_true_one_may_be_of_another_run(comment: str, tmp_path: Path) -> None:
+    found = _found(f'{comment}\necho "Effective batch size: 64"\n{LAUNCH}', tmp_path)
+    assert [code for code in found if code == "GBS301"] == []
+
+
+def test_a_number_of_the_same_hardware_is_false_beside_the_true_one(tmp_path: Path) -> None:
+    assert _found(f'# 4 GPUs: global batch size 128\necho "Effective batch size: 64"\n{LAUNCH}', tmp_path) == ["GBS301"]
