@@ -197,3 +197,13 @@ def test_the_names_are_those_of_the_program_that_is_launched(tmp_path: Path) -> 
     files = {"train.py": TRAINS, "train_b.py": other, "config/few.py": "gradient_accumulation_steps = 16\n"}
     run = f"{ON_8} config/few.py\n".replace("train.py", "train_b.py")
     assert launched_batches(checked(tmp_path, {**files, "run.sh": run})) == [48]
+
+
+def test_a_file_may_lie_where_no_program_is_beside_it(tmp_path: Path) -> None:
+    # AGI-Arena/MARS, scripts/run_adamw_small.sh (4831e28): MARS/train_adamw.py executes config/train_gpt2_small_adamw.py.
+    files = {
+        "acme/train.py": WRITTEN_IN,
+        "config/small.py": SMALL,
+        "run.sh": f"{ON_8} config/small.py\n".replace("train.py", "acme/train.py"),
+    }
+    assert launched_batches(checked(tmp_path, files)) == [512]

@@ -128,11 +128,12 @@ class LaunchResolver:
             return None
         if not ranked:  # whatever srun starts, each process is by itself
             found = found._replace(start=found.start._replace(sizes=()))
-        path, word = found.recipes[-1] if found.recipes else (found.launch.at.source, found.start.program[0])
+        path, word = found.recipes[-1] if found.recipes else ("", found.start.program[0])
+        alone = not any(self._recognise(each, NO_PROGRAM) for each in (self._documents(path) if path else ()))
         document = read.document._replace(source=files[-1] if files else source)
         sources = (source.path, *(each.path for each in files))
-        made = _with_settings((found, path, word), document, framework, Whole(document, read.places, sources))
-        return made._replace(alone=not files)
+        named = (found, found.launch.at.source if alone else path, word)
+        return _with_settings(named, document, framework, Whole(document, read.places, sources))._replace(alone=alone)
 
     def _layered(self, found: FoundLaunch, layers: list[tuple[str | None, Word]]) -> ResolvedLaunch | None:
         """What a program runs that reads the files of a repeated option one over the other; None if one of them is missing."""
