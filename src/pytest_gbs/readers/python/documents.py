@@ -8,7 +8,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import chain, islice
+from itertools import islice
 from typing import Final, TypeAlias
 
 from pytest_gbs.model.document import DICTIONARY, FUNCTION, LOOP, MODULE, PYTHON, CommentBlock, Document, Mapping, Node, Scalar, Sequence
@@ -23,7 +23,8 @@ from pytest_gbs.readers.python.boosted import boosted
 from pytest_gbs.readers.python.configurator import executed_over, overridden, simulates
 from pytest_gbs.readers.python.coqui import trained_by_coqui
 from pytest_gbs.readers.python.engines import initialized
-from pytest_gbs.readers.python.functions import configurations, dotted
+from pytest_gbs.readers.python.functions import configurations, dotted, placed
+from pytest_gbs.readers.python.handed_over import handed_over
 from pytest_gbs.readers.python.lightning import trained_by_lightning
 from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.modules import Modules
@@ -66,9 +67,17 @@ def read_launched(program: Program, scopes: Scopes, line: CommandLine, modules: 
     evaluator = Evaluator(program, scopes, line, modules)
     if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
         return
-    found = islice(_calls(scopes, evaluator), MOST_DOCUMENTS)
-    for document, (_, _, table) in _documents(program, scopes, chain(found, _loops(scopes, evaluator))):
+    found = [*islice(_calls(scopes, evaluator), MOST_DOCUMENTS), *_loops(scopes, evaluator)]
+    if not any(sets_batch(table) for _, _, table in found):
+        found = list(islice(_made_elsewhere(evaluator), MOST_DOCUMENTS)) or found
+    for document, (_, _, table) in _documents(program, scopes, found):
         yield Started(document, dict(_given(table, ())), tuple(dict.fromkeys(_assumed(table, evaluator))))
+
+
+def _made_elsewhere(evaluator: Evaluator) -> Iterator[_Found]:
+    """Yield the calls that set a batch size in functions and classes of other files that get options, each as one of its caller."""
+    for call, other, reached in handed_over(evaluator):
+        yield from ((name, call, placed(table, evaluator.program.span(call))) for name, _, table in _calls(other.scopes, other, reached))
 
 
 def may_train_otherwise(program: Program, scopes: Scopes, line: CommandLine) -> bool:
@@ -211,14 +220,17 @@ def _keys_of(table: Table, depth: int) -> Iterator[str]:
             yield from _keys_of(inner, depth + 1)
 
 
-def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
-    """Yield each call of an imported class, or of one that this file makes from it, that names a batch size or is given to a trainer."""
+def _calls(scopes: Scopes, evaluator: Evaluator, within: set[ast.AST] | None = None) -> Iterator[_Found]:
+    """Yield each call of an imported class, or of one that this file makes from it, that names a batch size or is given to a trainer.
+
+    Only those `within` some of the file's functions, if they are given.
+    """
     held = _held(scopes)
     trained, own = given_to_trainers(scopes), own_batches(scopes, evaluator)
     for call, scope in scopes.calls:
         func, bound_before = evaluator.partials(call.func, scope)
         name = scopes.qualified(func)
-        if not name.rpartition(".")[2][:1].isupper():
+        if not name.rpartition(".")[2][:1].isupper() or (within is not None and scope.node not in within):
             continue
         if evaluator.line is not None and evaluator.runs(scopes.done.get(call), scope) is False:
             continue

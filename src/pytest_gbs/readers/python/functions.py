@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import abc
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
@@ -55,7 +56,7 @@ def returned_elsewhere(call: ast.Call, scope: Scope, evaluator: Evaluator) -> Ta
     other.given = other.defaults(defined.function) | evaluator.arguments(defined.function, call, scope)
     found = other.value(returned, defined.scopes.inner[defined.function])
     evaluator.left = other.left
-    return _placed(found, evaluator.program.span(call), set(), 0) if isinstance(found, Table) else None
+    return placed(found, evaluator.program.span(call)) if isinstance(found, Table) else None
 
 
 class _Event(NamedTuple):
@@ -144,7 +145,7 @@ class _Functions:
         found = other.table(defined.function)
         self.evaluator.left = other.evaluator.left
         kept = {id(each) for each in given.values()}
-        return _placed(found, self.evaluator.program.span(call), kept, 0) if found is not None else None
+        return placed(found, self.evaluator.program.span(call), kept) if found is not None else None
 
     def _given(self, node: ast.expr, scope: Scope, library: str = "") -> Table | None:
         """What an argument is if a call makes it, or if attributes of it are set; None if it is anything else."""
@@ -216,8 +217,13 @@ class _Functions:
         return chosen[0] if plain else None
 
 
-def _placed(value: Value, place: tuple[int, int], kept: set[int], depth: int) -> Any:
-    """`value`, made in another file, with all of it at `place`; but for those `kept`, by their identity, which are of this file."""
+def placed(table: Table, place: tuple[int, int], kept: abc.Set[int] = frozenset()) -> Table:
+    """`table`, made in another file, with all of it at `place`; but for those `kept`, by their identity, which are of this file."""
+    found: Table = _placed(table, place, kept, 0)
+    return found
+
+
+def _placed(value: Value, place: tuple[int, int], kept: abc.Set[int], depth: int) -> Any:
     if id(value) in kept or depth >= DEEPEST_DOCUMENT:
         return value if id(value) in kept else Lost(*place)
     if isinstance(value, (Made, Table)):

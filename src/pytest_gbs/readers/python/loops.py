@@ -10,8 +10,9 @@ from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.functions import dotted
+from pytest_gbs.readers.python.handed_over import carried
 from pytest_gbs.readers.python.modules import Defined
-from pytest_gbs.readers.python.results import NAMESPACE, SAMPLES, STEPS, Entry, Known, Made, Table, Value
+from pytest_gbs.readers.python.results import SAMPLES, STEPS, Entry, Known, Made, Table, Value
 from pytest_gbs.readers.python.samplers import made_by, sampled
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.stated_products import model_parallel, shared_batch, stated_product
@@ -274,7 +275,7 @@ class Reading:
         The call `at` has `given` the parameters of what is `defined` there.
         """
         evaluator, call = self.evaluator, at[0]
-        given = {node: self._handed_over(value) for node, value in given.items()}
+        given = {node: carried(value, evaluator) for node, value in given.items()}
         other = Evaluator(defined.program, defined.scopes, evaluator.line, evaluator.modules)
         other.given, other.left = other.defaults(defined.function) | given, evaluator.left
         reading = Reading(defined.scopes, other)
@@ -286,19 +287,6 @@ class Reading:
         options = (each for value in given.values() if isinstance(value, Made) for _, each in value.arguments.entries.values())
         is_own = any(batch is each for each in (*given.values(), *options))
         return Loader(*at, found.prepared, batch if is_own else at_span(batch, evaluator.program.span(call)))
-
-    def _handed_over(self, value: Value) -> Value:
-        """`value`, which another file gets, with all that it has in this one: the options of argparse, the fields of a class."""
-        if not isinstance(value, Made):
-            return value
-        place, entries = (value.start, value.stop), value.arguments.entries
-        if value.name == NAMESPACE and not entries:
-            entries = {name: (place, each) for name, each in self.evaluator.each_option()}
-        elif value.definition is not None:
-            names = (name for each in self.evaluator.ancestry(value.definition) for name in self.scopes.inner[each].names)
-            fields = ((name, self.evaluator.field(value.definition, name)) for name in names)
-            entries = {name: (place, each) for name, each in fields if each is not None} | entries
-        return value._replace(arguments=value.arguments._replace(entries=entries), definition=None)
 
     def _returned(self, returned: ast.AST | str, item: int) -> ast.expr | None:
         """What a function returns as number `item` of several results, or as its only one (-1); None if that is not plain."""

@@ -1,0 +1,69 @@
+"""Functions and classes of other files that a program starts with the options it parsed, evaluated for what they get."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.readers.python.modules import Bound
+from pytest_gbs.readers.python.results import NAMESPACE, Made, Value
+from pytest_gbs.readers.python.scopes import Scope
+from pytest_gbs.readers.python.values import Evaluator
+
+# A class that has one of these makes batches of its own, whatever the arguments say that it makes.
+_LOADS: Final = frozenset(("get_train_dataloader", "_get_train_sampler", "get_batch_samples"))
+
+
+def handed_over(evaluator: Evaluator) -> Iterator[tuple[ast.Call, Evaluator, set[ast.AST]]]:
+    """Yield each call that gives options to what another file defines, with what evaluates that file, and the nodes that then may run."""
+    modules, scopes = evaluator.modules, evaluator.scopes
+    for call, scope in scopes.calls:
+        bound = scope.find(call.func.id) if isinstance(call.func, ast.Name) else None
+        imported = bound is not None and len(bound[1]) == 1 and isinstance(bound[1][0].node, ast.ImportFrom)
+        if modules is None or not imported or evaluator.runs(scopes.done.get(call), scope) is False:
+            continue
+        found = modules.bound(scopes.qualified(call.func), evaluator.program.source.path)
+        node = found.scopes.module.names[found.name][0].node if found is not None else None
+        methods = [each for each in node.body if isinstance(each, ast.FunctionDef)] if isinstance(node, ast.ClassDef) else []
+        function = next((each for each in methods if each.name == "__init__"), node)
+        if found is None or not isinstance(function, ast.FunctionDef) or not _LOADS.isdisjoint(each.name for each in methods):
+            continue
+        given = evaluator.arguments(function, call, scope, skipped=1 if methods else 0)
+        if any(_is_of_command_line(each) for each in given.values()):
+            other = Evaluator(found.program, found.scopes, evaluator.line, modules)
+            other.left, other.depth = evaluator.left, evaluator.depth
+            other.given = other.defaults(function) | {each: carried(value, evaluator) for each, value in given.items()}
+            yield call, other, _reached({function, *methods}, found)
+            evaluator.left = other.left
+
+
+def _is_of_command_line(value: Value) -> bool:
+    options = isinstance(value, Made) and (value.name == NAMESPACE or value.definition is not None)
+    return options or getattr(value, "at", None) is not None
+
+
+def carried(value: Value, evaluator: Evaluator) -> Value:
+    """`value`, which another file gets, with all that it has in this one: the options of argparse, the fields of a class."""
+    if not isinstance(value, Made):
+        return value
+    place, entries = (value.start, value.stop), value.arguments.entries
+    if value.name == NAMESPACE and not entries:
+        entries = {name: (place, each) for name, each in evaluator.each_option()}
+    elif value.definition is not None:
+        names = (name for each in evaluator.ancestry(value.definition) for name in evaluator.scopes.inner[each].names)
+        fields = ((name, evaluator.field(value.definition, name)) for name in names)
+        entries = {name: (place, each) for name, each in fields if each is not None} | entries
+    return value._replace(arguments=value.arguments._replace(entries=entries), definition=None)
+
+
+def _reached(nodes: set[ast.AST], file: Bound) -> set[ast.AST]:
+    """`nodes`, functions of a file, and those of the file that they call by name, and these in turn."""
+    pending = list(nodes)
+    while pending:
+        inside: Scope = file.scopes.inner[pending.pop()]
+        called = {call.func.id for call, scope in file.scopes.calls if scope is inside and isinstance(call.func, ast.Name)}
+        new = {each.node for name in called for each in file.scopes.module.names.get(name, ()) if isinstance(each.node, ast.FunctionDef)}
+        pending += new - nodes
+        nodes = nodes | new
+    return nodes
