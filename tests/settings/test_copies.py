@@ -288,6 +288,24 @@ def test_a_micro_batch_of_one_is_refused_by_kto_since(requirements: str, expecte
     assert told == expected
 
 
+SUBMODULE = '[submodule "trl"]\n\tpath = lib/trl\n\turl = https://github.com/huggingface/trl\n'
+
+
+# As verl is of XiaofengLin7/debunking-sft-generalization at 077d4cf, whose scripts are older than what verl 0.4 checks.
+@pytest.mark.parametrize(
+    ("requirements", "expected"),
+    [
+        pytest.param("torch\n", [("warning", "TRL stops at start (before 0.12 it does not check this)")], id="of any version"),
+        pytest.param("trl==0.12.0\n", [("error", "TRL stops at start")], id="a version that is installed"),
+        pytest.param("trl==0.11.4\n", [], id="an old version that is installed"),
+    ],
+)
+def test_a_submodule_may_be_older_than_a_check(requirements: str, expected: list[tuple[str, str]], tmp_path: Path) -> None:
+    files = (("run/kto.yaml", KTO), ("requirements.txt", requirements), (".gitmodules", SUBMODULE))
+    report = check_example(Example(files), tmp_path)
+    assert [(each.severity, each.message.rpartition("; ")[2]) for file in report.files for each in file.findings] == expected
+
+
 # rohanbalkondekar/axolotl at 8c16e19, examples/falcon/config-7b.yml: axolotl 0.3.0 divides batch_size, 0.4.1 fills in 1 first.
 AXOLOTL = "base_model: my/model\nsequence_len: 2048\nmicro_batch_size: 1\nbatch_size: 4\nnum_epochs: 3\nlearning_rate: 0.0002\n"
 DIVIDES = """\

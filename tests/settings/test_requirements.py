@@ -43,6 +43,8 @@ def _pins(name: str, text: str) -> list[tuple[str, bool]]:
         ("Dockerfile", "RUN pip install trl my-trl==1.0 trl-extras==2\n# RUN pip install trl==0.14.0\n"),
         ("Dockerfile", "RUN pip install 'trl>=0.14' git+https://x/y/trl --find-links=trl==0.14.0\n"),
         ("run.yaml", "- trl==0.14.0\n"),
+        (".gitmodules", '[submodule "trl"]\n\tpath = lib/trl\n\turl = https://x/trl/other.git\n'),
+        (".gitmodules", '[submodule "trl"]\n\tpath = trl\n\turl = https://x/y/trl-extras\n'),
         ("docker.txt", "trl==0.14.0\n"),
     ],
     ids=str,
@@ -106,6 +108,15 @@ def test_a_commit_may_be_any_version(name: str, text: str) -> None:
     assert (pin.low, pin.high, pin.exact, pin.commit, pin.text) == (None, None, False, True, "019fc6d")
     assert pin.at
     assert text[pin.at.start : pin.at.stop] == "019fc6d"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\tpath = lib/trl\n\turl = https://x/y/trl.git\n\tbranch = main\n", "    path = lib/trl\r\n    url = git@x:me/trl\r\n"],
+)
+def test_a_submodule_is_at_a_commit_that_may_be_any_version(text: str) -> None:
+    (pin,) = read_pins(Source(".gitmodules", f'[submodule "one"]\n{text}'), "trl")
+    assert (pin.low, pin.high, pin.exact, pin.commit, pin.text) == (None, None, False, True, "lib/trl")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pins import Pin
 
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
+SUBMODULES = ".gitmodules"
 
 
 def asks_for_versions(name: str) -> bool:
@@ -24,6 +25,8 @@ def asks_for_versions(name: str) -> bool:
 def read_pins(source: Source, package: str) -> Iterator[Pin]:
     """Yield what the file says of `package`, each time with its place; what leaves every version open is left out."""
     name = source.path.rpartition("/")[2]
+    if name == SUBMODULES:
+        yield from _from_submodules(source, package)
     pattern = _pattern(name)
     if pattern is None or normalised(package).split("-")[0] not in source.text.lower():
         return
@@ -74,6 +77,13 @@ def _from_repositories(source: Source, package: str, name: str) -> Iterator[Pin]
                     yield _placed(pin, source, match, "reference")
 
 
+def _from_submodules(source: Source, package: str) -> Iterator[Pin]:
+    """Yield the repository of the package, or a fork of it, that git keeps at one commit, which is not in the tree; with where it lies."""
+    for match in _submodule().finditer(source.text):
+        if normalised(match["repository"].removesuffix(".git")) == normalised(package):
+            yield _placed(Pin(package, match["path"], commit=True), source, match, "path")
+
+
 def _from_poetry(source: Source, package: str) -> Iterator[Pin]:
     """Yield what a line of a table says of `package`: `trl = "^0.15.2"`, `trl = { version = "0.15.2", extras = ["vllm"] }`."""
     for match in _line_of_table().finditer(source.text):
@@ -120,6 +130,12 @@ def _of_conda(text: str) -> str:
     if text[:1] != "=" or text[1:2] == "=":
         return text
     return f"=={text[1:].partition('=')[0].strip().removesuffix('.*')}.*"
+
+
+@cache
+def _submodule() -> re.Pattern[str]:
+    """A pattern for the two lines that git writes of a submodule."""
+    return re.compile(r"(?m)^[ \t]*path = (?P<path>\S{1,200})\r?\n[ \t]*url = \S{0,300}/(?P<repository>[\w.-]{1,100})/?[ \t]*\r?$")
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -111,8 +111,8 @@ class Versions:
             folder = folder.rpartition("/")[0]
 
     def _of_folder(self, package: str, folder: str) -> list[Pin]:
-        """What the files of a folder say of `package`, or what those in its folders `requirements` and `docker` do."""
-        from pytest_gbs.settings.requirements import asks_for_versions, read_pins
+        """What the files of a folder say of `package`, or what those in its folders `requirements` and `docker` do; else its submodules."""
+        from pytest_gbs.settings.requirements import SUBMODULES, asks_for_versions
 
         if self._files is None:
             listed: dict[str, tuple[str, ...]] = {}
@@ -123,7 +123,13 @@ class Versions:
                     home = above if last in _OF_THE_FOLDER_ABOVE else home
                     listed[home] = (*listed.get(home, ()), path)
             self._files = listed
-        sources = (source for path in self._files.get(folder, ()) if isinstance(source := self._tree.read(path), Source))
+        hidden = f"{folder}/{SUBMODULES}".lstrip("/")
+        return self._read_pins(self._files.get(folder, ()), package) or self._read_pins((hidden,), package)
+
+    def _read_pins(self, paths: Iterable[str], package: str) -> list[Pin]:
+        from pytest_gbs.settings.requirements import read_pins
+
+        sources = (source for path in paths if isinstance(source := self._tree.read(path), Source))
         return [pin for source in sources for pin in read_pins(source, package)]
 
 
