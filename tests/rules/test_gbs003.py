@@ -33,7 +33,7 @@ def test_whole_numbers_and_placeholders_stay_silent(value: str) -> None:
     assert list(check(view(f"steps: {value}\n", STOPS))) == []
 
 
-@pytest.mark.parametrize("value", ["{{ steps }}", "!env STEPS", "!include x.yaml", "$STEPS"])
+@pytest.mark.parametrize("value", ["{{ steps }}", "!env STEPS", "!include x.yaml", "$STEPS", "[GRAD_ACC]", "[BSIZE]"])
 def test_what_something_else_fills_in_stays_silent(value: str) -> None:
     assert list(check(view(f"steps: {value}\n", STOPS))) == []
 
@@ -66,6 +66,7 @@ def test_other_keys_and_other_files_stay_silent() -> None:
         pytest.param("0", "steps 0 is less than 1; Example stops at start", id="zero"),
         pytest.param("-1", "steps -1 is less than 1; Example stops at start", id="negative"),
         pytest.param("[8]", "steps is a list, not a whole number; Example stops at start", id="list"),
+        pytest.param("[A, B]", "steps is a list, not a whole number; Example stops at start", id="list of names"),
         pytest.param("{a: 8}", "steps is a mapping, not a whole number; Example stops at start", id="mapping"),
         pytest.param("08", "steps 08 is text, not a whole number; Example stops at start", id="no octal"),
         pytest.param("9" * 99, "steps is text, not a whole number; Example stops at start", id="very long"),

@@ -125,8 +125,14 @@ def treatment(row: Row, node: Node, framework: Framework, syntax: str) -> tuple[
 
 
 def _collection(row: Row, target: Node | None) -> str:
-    """The treatment of a list or mapping: a schedule is a list of stages, each a mapping, and of nothing else."""
+    """The treatment of a list or mapping: a schedule is a list of stages, each a mapping, and of nothing else.
+
+    A list of one name in capitals, `[BATCH_SIZE]`, is a placeholder, as in a document.
+    """
     found = row.reading.collection
+    (only,) = target.items if type(target) is Sequence and len(target.items) == 1 else (None,)
+    if type(only) is Scalar and only.plain and only.text.isupper():
+        return Treatment.TEMPLATE
     if found != Treatment.SCHEDULE:
         return found
     stages = type(target) is Sequence and all(type(item) in (Mapping, Alias) for item in target.items)

@@ -12,7 +12,7 @@ for octal (8) and `1:30` for base 60 (90), and Python takes `true` for 1.
 How to fix it: write a plain whole number, without quotes, leading zeros or a decimal point.
 
 It stays silent on `auto` and `null` where the framework fills them in, on interpolations and placeholders (`${...}`, `???`, `<...>`,
-`{...}`), on custom tags, and on `null` in a file with a list of `defaults`, which a program composes with others.
+`{...}`, `[NAME]`), on custom tags, and on `null` in a file with a list of `defaults`, which a program composes with others.
 """
 
 from __future__ import annotations
