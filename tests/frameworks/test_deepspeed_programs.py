@@ -155,6 +155,16 @@ def configuration(stage, precision="bf16"):
     return {"train_batch_size": 32, "train_micro_batch_size_per_gpu": 4, "zero_optimization": {"stage": stage}, kind: {"enabled": True}}
 """
 
+# As liziniu/ReMax completes it, utils/ds_utils.py (get_train_ds_config).
+NAMED = """\
+def configuration(stage, precision="bf16"):
+    made = {"train_batch_size": 32, "train_micro_batch_size_per_gpu": 4, "zero_optimization": {"stage": stage}}
+    if stage > 2:
+        made["fp16"] = {"enabled": True}
+    made["bf16"] = {"enabled": precision == "bf16"}
+    return made
+"""
+
 
 @pytest.mark.parametrize(
     ("other", "batch"),
@@ -163,7 +173,10 @@ def configuration(stage, precision="bf16"):
         pytest.param(OTHER.replace("kind: {", "unknown(): {"), None, id="a key that is computed"),
         pytest.param(OTHER.replace("return {", "if x: return {}\n    return {"), None, id="returned in two places"),
         pytest.param(OTHER.replace("return {", "return {**other, "), None, id="more from elsewhere"),
+        pytest.param(NAMED.replace('made["bf16"]', "made[precision]"), None, id="a key that is computed later"),
+        pytest.param(NAMED.replace("    return", "    made.update(more())\n    return"), None, id="more from elsewhere, later"),
         pytest.param(OTHER, 64, id="written out"),
+        pytest.param(NAMED, 64, id="completed before it is returned"),
     ],
 )
 def test_a_configuration_is_looked_for_in_the_file_that_makes_it(tmp_path: Path, other: str, batch: int | None) -> None:

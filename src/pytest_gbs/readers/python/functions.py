@@ -49,7 +49,7 @@ def returned_elsewhere(call: ast.Call, scope: Scope, evaluator: Evaluator) -> Ta
     defined = evaluator.modules.function(name, evaluator.program, evaluator.scopes) if evaluator.modules is not None else None
     last = defined.function.body[-1] if defined is not None else None
     returned = last.value if isinstance(last, ast.Return) else None
-    if defined is None or not isinstance(returned, ast.Dict) or not _ends_once(defined.function):
+    if defined is None or not isinstance(returned, (ast.Dict, ast.Name)) or not _ends_once(defined.function):
         return None
     other = Evaluator(defined.program, defined.scopes)
     other.left = evaluator.left
