@@ -128,6 +128,8 @@ UNKNOWN = {
     "read": "read A\nfoo $A",
     "random": "foo $RANDOM",
     "part-of-unknown": "foo ${NNODES%x}",
+    "quoted-replacement": "foo \"./log/${MODEL/'/'/_}-1\"",
+    "quoted-replacement-of-all": "A=${MODEL//'-'/}\nfoo $A",
     "length-of-unknown": "foo ${#NNODES}",
     "printf-v": "printf -v A %s 3\nfoo $A",
     "glob": "foo *.yaml",
@@ -140,6 +142,12 @@ def test_what_depends_on_the_machine_is_unknown(text: str) -> None:
     (word,) = only(text).words[1:]
     assert word.text is None
     assert word.unknowns
+
+
+# liziniu/ReMax, training_scripts/llama2/run_llama2_7b.sh: tree-sitter-bash 0.25.1 reads nothing of such a script.
+def test_a_replacement_in_quotes_leaves_the_rest_of_a_script() -> None:
+    text = "MODEL=a/b\nOUT=\"./log-${MODEL/'/'/_}-$SEED\"\nfoo --steps 4 --out $OUT\n"
+    assert argv(only(text)) == ["foo", "--steps", "4", "--out", None]
 
 
 def test_an_unknown_part_leaves_the_rest_known() -> None:
