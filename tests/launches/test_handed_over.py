@@ -73,6 +73,7 @@ from transformers import Trainer, TrainingArguments
 def OwnTrainer(size, steps=1):
     return Trainer(args=TrainingArguments("out", per_device_train_batch_size=size, gradient_accumulation_steps=steps))
 """
+OTHER = CLASS.replace("OwnTrainer", "OtherTrainer").replace("=args.train", "=1 + args.train")
 CHOSEN = """\
 from own import OwnTrainer
 from other import OtherTrainer
@@ -111,7 +112,7 @@ def both(chosen: str) -> str:
     ],
 )
 def test_what_does_not_make_one_trainer_is_no_launch(main: str, own: str, tmp_path: Path) -> None:
-    files = {"train.py": main, "own.py": own, "other.py": CLASS.replace("OwnTrainer", "OtherTrainer")}
+    files = {"train.py": main, "own.py": own, "other.py": OTHER}
     assert batches(tmp_path, files) == []
 
 
@@ -147,7 +148,7 @@ def test_options_are_followed(main: str, own: str, command: str, expected: tuple
     files = {
         "train.py": main,
         "own.py": own,
-        "other.py": CLASS.replace("OwnTrainer", "OtherTrainer").replace("=args.train", "=1 + args.train"),
+        "other.py": OTHER,
     }
     assert batches(tmp_path, files, command) == [expected]
 

@@ -145,6 +145,23 @@ def test_several_trainers_are_no_single_batch(tmp_path: Path) -> None:
     assert launched(checked(tmp_path, {"train.py": ARGPARSE + other, "run.sh": RUN + "\n"})) == []
 
 
+# wangclnlp/DeepSpeed-Chat-Extension, step2_dpo_finetuning/main.py, starts its engine in one of two places.
+@pytest.mark.parametrize(
+    ("other", "batch"),
+    [
+        pytest.param("per_device_train_batch_size=2, gradient_accumulation_steps=8", [64], id="the same"),
+        pytest.param("gradient_accumulation_steps=8, per_device_train_batch_size=2, seed=1", [64], id="the same, and a seed"),
+        pytest.param("per_device_train_batch_size=4, gradient_accumulation_steps=4", [], id="the same product"),
+        pytest.param("per_device_train_batch_size=2", [], id="another accumulation"),
+        pytest.param("per_device_train_batch_size=size(), gradient_accumulation_steps=8", [], id="a batch that is not known"),
+    ],
+)
+def test_several_trainers_may_have_the_same_batch(tmp_path: Path, other: str, batch: list[int]) -> None:
+    program = f"{ARGPARSE}if again:\n    Trainer(args=TrainingArguments({other})).train()\n"
+    report = checked(tmp_path, {"train.py": program, "run.sh": RUN + "\n"})
+    assert [each.geometry.global_batch_size for each in launched(report)] == batch  # 2 x 8 x 4
+
+
 def test_a_framework_s_own_arguments_are_read_as_its_table_says(tmp_path: Path) -> None:
     program = (
         "from transformers import HfArgumentParser, Trainer, TrainingArguments\n"

@@ -77,7 +77,7 @@ class CommandLineAlone:
         started = read_started(source, line, context)
         recipes = ((each, self._recognise(each.document, NO_PROGRAM)) for each in started)
         known = [(each, table) for each, table in recipes if table is not None]
-        if len(known) != 1:
+        if not known or len({_batch_of(each.document, table) for each, table in known}) > 1:
             return None
         (document, given, assumed), table = known[0]
         path = found.launch.at.source
@@ -189,6 +189,16 @@ def _is_another(framework: Framework, programs: tuple[tuple[Program, PythonFile 
     """Whether a program that is called like one of `framework` is another: its file is in the tree, and uses nothing of the trainer."""
     uses = framework.recognition.uses if names_trainer(framework) else ()
     return bool(uses) and len(programs) > 1 and not any(program.is_of((), uses) for program, file in programs if file is not None)
+
+
+def _batch_of(document: Document, framework: Framework) -> tuple[object, ...]:
+    """What is trained, and the factors of its batch: several trainers, of which a program uses one, may have the same.
+
+    What is not known is the same as nothing else.
+    """
+    sizes = read_sizes(document, framework)
+    found = (sizes.get(name) for name in _FACTORS)
+    return (framework.title, *((each.value if isinstance(each, Quantity) else each) for each in found))
 
 
 def _per_process(opened: ResolvedLaunch) -> int | None:
