@@ -202,3 +202,23 @@ def test_a_schedule_of_a_notebook_says_its_cell(tmp_path: Path) -> None:
     text = json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}})
     report = check_example(Example((("train.ipynb", text),), ("--select", "GBS405")), tmp_path)
     assert [file.part for file in report.files if file.findings] == ["cell 1"]
+
+
+# MTDoven/Conditional-Parameter-Diffusion, PixArt-StyleTrans-Comp/trainLoRA.sh, and xuesong39/DAC, train_text_to_image_lora.sh.
+@pytest.mark.parametrize(
+    ("script", "findings"),
+    [
+        pytest.param("accelerate launch --num_machines=1 --num_processes=1 train.py\n", 0, id="one process"),
+        pytest.param("CUDA_VISIBLE_DEVICES=0 accelerate launch train.py\n", 0, id="one GPU"),
+        pytest.param("accelerate launch --num_processes=2 train.py\n", 1, id="two processes"),
+        pytest.param("accelerate launch train.py\n", 1, id="any number of processes"),
+        pytest.param("accelerate launch --num_processes=1 other.py\n", 1, id="another program"),
+        pytest.param(
+            "accelerate launch --num_processes=1 train.py\naccelerate launch --num_processes=8 train.py\n", 1, id="one, and eight"
+        ),
+    ],
+)
+def test_a_program_that_is_started_in_one_process_alone_has_no_finding(script: str, findings: int, tmp_path: Path) -> None:
+    files = (("train.py", _program(_schedule(OPTION), PREPARE)), ("run.sh", script))
+    report = check_example(Example(files, ("--select", "GBS405")), tmp_path)
+    assert sum(len(file.findings) for file in report.files) == findings

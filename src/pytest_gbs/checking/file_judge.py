@@ -142,10 +142,13 @@ class FileJudge:
         self.launches = self._evidence.launches = self._reporting.launches = launches
 
     def _schedules(self, source: Source, named: bool) -> Iterator[FileResult]:
-        """Yield what is wrong with the learning-rate schedules of a program."""
+        """Yield what is wrong with the learning-rate schedules of a program, on more than the one process with which scripts start it."""
         from pytest_gbs.readers.python import read_schedules
 
-        for schedule, comments in read_schedules(source):
+        found = read_schedules(source)
+        if found and self.launches is not None and self.launches.runs_in_one_process(source.path):
+            return
+        for schedule, comments in found:
             judgement = judge_file(schedule, self._rules, Scope.SCHEDULE)
             if judgement.outcomes or judgement.internal:
                 pending = FileResult(source.path, Role.NEITHER, named, judgement, source)

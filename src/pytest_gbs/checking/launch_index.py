@@ -46,6 +46,12 @@ class LaunchIndex(NamedTuple):
         shown = (resolver.resolve(found) for found in self.scripts.in_comments(document.source))
         return tuple(resolved for resolved in shown if resolved is not None)
 
+    def runs_in_one_process(self, program: str) -> bool:
+        """Whether there are launches of the program at a path, and each of them starts one process."""
+        started = (each for path in self.alone.values() for each in path if each.found.program == program)
+        worlds = [next((size for size in each.found.start.sizes if size.name == Name.WORLD_SIZE), None) for each in started]
+        return bool(worlds) and all(isinstance(size, Quantity) and size.value == 1 for size in worlds)
+
     def gpus_per_node(self, recipe: str) -> Quantity | None:
         """The processes per machine with which scripts launch a recipe, if all agree; None if unknown."""
         found: list[Quantity] = []

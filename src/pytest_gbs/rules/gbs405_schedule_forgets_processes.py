@@ -13,8 +13,9 @@ How to fix it: multiply options that count optimizer steps by `accelerator.num_p
 from the length of a data loader that is not prepared yet. An option that is set to such a length if it is not given needs both: the
 length divided by the processes if it is set, the option multiplied by them where the schedule is made.
 
-It stays silent if it is unclear what a number counts, or whether accelerate gets the schedule. An option counts optimizer steps
-only if the program ends when a counter of those reaches it. The warm-up is judged only beside a length that fits.
+It stays silent if it is unclear what a number counts, or whether accelerate gets the schedule, and if each launch of the program
+starts one process. An option counts optimizer steps only if the program ends when a counter of those reaches it. The warm-up is judged
+only beside a length that fits.
 """
 
 from __future__ import annotations
