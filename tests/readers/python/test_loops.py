@@ -415,3 +415,29 @@ OPTIONS = DISTRIBUTED.replace("DataLoader(a, n, ", "DataLoader(a, **options, ").
 )
 def test_options_that_are_unpacked(options: str, expected: str | None) -> None:
     assert numbers(OPTIONS.format(options), "DataLoader.batch_size") == [expected]
+
+
+PLUGIN = ACCELERATE.replace("Accelerator\n", "Accelerator, DeepSpeedPlugin\n", 1).replace(
+    "Accelerator(gradient_accumulation_steps=4)",
+    "Accelerator(deepspeed_plugin=DeepSpeedPlugin(zero_stage=3, gradient_accumulation_steps=2))",
+)
+WITHIN = "            with accelerator.accumulate(model):\n    "
+BY_ITSELF = (f"{WITHIN}            accelerator.backward(model(batch))\n    ", "            accelerator.backward(model(batch))\n")
+
+
+# zhangfaen/finetune-Qwen2-VL, finetune_distributed.py: 1 sample x 2 batches x 2 processes is the 4 of its comment.
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(("zero_stage=3", "hf_ds_config=a"), None, id="a file may say it"),
+        pytest.param(("zero_stage=3", "**more"), None, id="anything may say it"),
+        pytest.param(("DeepSpeedPlugin(zero", "make(zero"), None, id="made elsewhere"),
+        pytest.param(("(deepspeed", "(split_batches=True, deepspeed"), None, id="batches that the processes share"),
+        pytest.param(BY_ITSELF, None, id="the program steps its optimizer by itself"),
+        pytest.param(("", ""), "2", id="the loader's"),
+        pytest.param(("zero_stage=3, ", ""), "2", id="the loader's, with the accumulation alone"),
+    ],
+)
+def test_a_plugin_of_deepspeed_takes_the_batch_of_the_loader(change: tuple[str, str], expected: str | None) -> None:
+    text = PLUGIN.replace(*change, 1) if change[0] else PLUGIN
+    assert numbers(text, "DataLoader.batch_size") == [expected]

@@ -32,12 +32,13 @@ _TOGETHER: Final = {
 }
 # With one of these the processes of FSDP may share a batch: tensor and context parallelism, meshes of several dimensions.
 _SHARES: Final = ("device_mesh", "DeviceMesh", "parallelize_module", "context_parallel", "tensor.parallel")
+_PLUGIN: Final = "deepspeed_plugin"
 # With one of these accelerate divides batches otherwise, or accumulates otherwise.
-_OTHERWISE: Final = frozenset(("split_batches", "deepspeed_plugin", "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config"))
+_OTHERWISE: Final = frozenset(("split_batches", _PLUGIN, "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config"))
 _LOADERS: Final = "dataloader_config"
 # What gives an Accelerator its accumulation instead of `gradient_accumulation_steps`, and which of its arguments says it.
 _STEPS: Final = "gradient_accumulation_steps"
-_ACCUMULATES: Final = {"gradient_accumulation_plugin": "num_steps", "deepspeed_plugin": _STEPS, "deepspeed_plugins": ""}
+_ACCUMULATES: Final = {"gradient_accumulation_plugin": "num_steps", _PLUGIN: _STEPS, "deepspeed_plugins": ""}
 # What data loaders are called that take `batch_size`, second if without a name, by the package that they are of.
 _LOADERS_OF: Final = {"torch": ".DataLoader", "torch_geometric": ".DataLoader", "sentence_transformers": "DataLoader"}
 _PREPARES: Final = frozenset(("prepare", "prepare_data_loader"))
@@ -133,7 +134,17 @@ def _shared(loader: Loader, batch: Value, steps: Entry, evaluator: Evaluator) ->
 
 def _is_usual(reading: Reading, call: ast.Call, scope: Scope, own: Table) -> bool:
     """Whether an Accelerator made with `own` leaves the batches of its loaders as they are."""
-    return own.rest is None and _OTHERWISE.isdisjoint(own.entries) and reading.settings_of_loaders(call, scope, own)
+    otherwise = _OTHERWISE.intersection(own.entries)
+    if otherwise == {_PLUGIN} and reading.leaves_steps() and _is_plain(own.entries[_PLUGIN][1]):
+        otherwise = frozenset()
+    return own.rest is None and not otherwise and reading.settings_of_loaders(call, scope, own)
+
+
+def _is_plain(plugin: Value) -> bool:
+    """Whether a plugin of DeepSpeed leaves the loader its batch, having no file (accelerate 16cb6eb, accelerator.py:2221-2228)."""
+    if not isinstance(plugin, Made) or not plugin.name.endswith(".DeepSpeedPlugin"):
+        return False
+    return plugin.arguments.rest is None and "hf_ds_config" not in plugin.arguments.entries
 
 
 class Reading:
