@@ -81,6 +81,8 @@ LOOK_ALIKES = {
     "a child of NeMo RL": "defaults: parent.yaml\npolicy: {model_name: x}\ngrpo: {max_num_steps: 1}\ncluster: {num_nodes: 2}\n",
     "evaluation with NeMo RL": "generation: {backend: vllm}\neval: {metric: pass@k}\ncluster: {num_nodes: 1}\n",
     "a model card of Bridge": "model: {name: x}\nparallelism: {tp: 8}\n",
+    # jvonrad/XScript-Pretraining, configs/base_main.yaml (7b8c9b0).
+    "a program of its own": "model: {dim: 2048, n_layers: 16}\ntrain: {micro_batch_size: 8, global_batch_tokens: 1.0e6}\noptim: {eps: 1}\n",
 }
 
 
