@@ -159,6 +159,7 @@ def test_two_free_sizes_have_no_simple_answer() -> None:
 @pytest.mark.parametrize(
     ("size", "numbers"),
     [
+        pytest.param(monomial(1, W), Bounds(low=8), id="1 on each GPU"),
         pytest.param(monomial(2, W), Bounds(low=4), id="2 on each GPU"),
         pytest.param(monomial(3, W), Bounds(low=3), id="3 on each GPU"),
         pytest.param(Monomial(Fraction(32), (), (W,)), Bounds(high=4), id="32 over all GPUs"),

@@ -75,6 +75,18 @@ def test_a_factor_that_is_no_whole_number_is_unknown() -> None:
     assert solved[N.GRADIENT_ACCUMULATION_STEPS] == Unknown(N.GRADIENT_ACCUMULATION_STEPS, Reason.NOT_WHOLE)
 
 
+@pytest.mark.parametrize(("rounding", "wanted"), [(Rounding.FLOOR, 3), (Rounding.CEIL, 4)])
+def test_a_rest_is_rounded_as_the_framework_does(rounding: str, wanted: int) -> None:
+    steps = Equation(N.GRADIENT_ACCUMULATION_STEPS, (N.RANK_BATCH_SIZE,), (N.MICRO_BATCH_SIZE,), rounding=rounding)
+    assert value(solve(sizes(rank_batch_size=14, micro_batch_size=4), (steps,))[N.GRADIENT_ACCUMULATION_STEPS]) == wanted
+
+
+def test_what_was_rounded_leaves_its_dividend_open_unless_nothing_divides_it() -> None:
+    world = solve(sizes(data_parallel_size=8, tensor_parallel_size=1), (DATA_PARALLEL,))
+    assert value(world[N.WORLD_SIZE]) == 8
+    assert N.WORLD_SIZE not in solve(sizes(data_parallel_size=8, tensor_parallel_size=2), (DATA_PARALLEL,))
+
+
 def test_sizes_that_disagree_are_a_conflict() -> None:
     solved = solve(sizes(global_batch_size=100, micro_batch_size=4, gradient_accumulation_steps=2, data_parallel_size=8), ALL)
     conflict = solved[N.GLOBAL_BATCH_SIZE]
