@@ -163,6 +163,7 @@ def test_n_gpus_without_more_words_are_ambiguous(text: str, ambiguous: bool) -> 
         ("at least a global batch size of 128", Force.ADVISES),
         ("Change this depending on the context length to keep a 500M GBS.", Force.ADVISES),
         ("if you have memory: global batch size 128", Force.ADVISES),
+        ("if you have 8 GPUs, set GBS to 64", Force.ADVISES),
         ("For 4 GPUs, set gradient_accumulation_steps to 16 for an effective batch size of 128", Force.ADVISES),
         ("3e-4 at global batch size 512 is too high", Force.ADVISES),
         ("sqrt-scaled from GBS=1024", Force.OTHER),

@@ -27,6 +27,12 @@ def test_a_number_read_by_several_grammars_is_one_claim(text: str) -> None:
     assert len([d for d in declared(text) if d.name in BATCHES]) == 1
 
 
+def test_of_two_readings_the_one_with_arithmetic_counts() -> None:
+    stated = batch("GBS=64 (local_bs=8 x 8 GPUs) is the validated sweet spot").sum  # NVIDIA-NeMo/Automodel, qwen3_omni_asr/ami_sft.yaml
+    assert stated is not None
+    assert [(factor.name, factor.value) for factor in stated.factors] == [("micro_batch_size", 8), ("world_size", 8)]
+
+
 def test_claims_for_other_hardware_stay_apart() -> None:
     found = [d for d in declared("for 8 nodes use GBS 128; for 16 nodes GBS 256") if d.name in BATCHES]
     assert [(d.value, dict(d.conditions)) for d in found] == [(128, {"num_nodes": 8}), (256, {"num_nodes": 16})]
