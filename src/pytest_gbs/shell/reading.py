@@ -57,6 +57,7 @@ class ScriptReading(ABC):
         self.state = ShellState(self.budget)
         self.functions: dict[str, Function] = {}
         self.exported_functions = set[str]()
+        self.printing: dict[Function, frozenset[str] | None] = {}  # those that a function which only prints calls; None of others
         self.calls: list[Frame] = []
         self.loops: list[Frame] = []
         self.wrappers: tuple[Wrapper, ...] = ()
