@@ -10,7 +10,7 @@ from pytest_gbs import Given, Settings, check
 from pytest_gbs.checking.repository import WORTH_SHARING
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.report import Report
-from pytest_gbs.shell.limits import MOST_TAKEN_IN
+from pytest_gbs.shell.limits import MOST_SHARED
 from tests.cli.support import write
 from tests.launches.building import recipe
 
@@ -46,7 +46,7 @@ def test_what_each_process_found_is_told_in_the_order_of_the_scripts(tmp_path: P
 
 
 def test_what_scripts_take_in_is_shared_by_all_processes(tmp_path: Path) -> None:
-    common = f": '{'x' * (MOST_TAKEN_IN // WORTH_SHARING)}'\n"
+    common = ": $N\n" * (MOST_SHARED // WORTH_SHARING // 3)
     scripts = {f"run{n:03}.sh": "source common.sh\n" + LAUNCH.format(8, "sft") for n in range(MANY)}
     write(tmp_path, {"sft.yaml": recipe(), "train.py": "", "common.sh": common, **scripts})
     alone, shared = _report(tmp_path, 1), _report(tmp_path, 3)

@@ -11,7 +11,7 @@ from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.launches.find import Scripts
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report, Verdict
-from pytest_gbs.shell.limits import MOST_SEARCHES
+from pytest_gbs.shell.limits import MOST_SEARCHES, MOST_SHARED, MOST_STEPS
 from tests.cli.support import write
 from tests.launches.building import recipe
 
@@ -108,3 +108,18 @@ def test_a_file_that_is_checked_is_read_once(tmp_path: Path) -> None:
     tree = _Counted(tmp_path)
     check(tree, (), Settings(), Given())
     assert {tree.reads[f"{n}/sft.yaml"] for n in range(20)} == {1}
+
+
+def test_scripts_whose_functions_double_share_one_budget(tmp_path: Path) -> None:
+    doubling = "f0() { export A=$1; }\n" + "".join(f"f{n}() {{ f{n - 1} $1; f{n - 1} $1; }}\n" for n in range(1, 8)) + "f7 x\n" * 200
+    write(tmp_path, {"sft.yaml": recipe(), **{f"s{n}.sh": doubling + LAUNCH for n in range(60)}})
+    scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)
+    spent = [scripts.read_script(path).shared for path in scripts.paths]
+    assert sum(spent) < MOST_SHARED + MOST_STEPS
+    assert spent[-1] < 10
+
+
+def test_scripts_within_their_own_length_share_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"sft.yaml": recipe(), **{f"s{n}.sh": "export A=1\n" * n + LAUNCH for n in range(40)}})
+    scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)
+    assert [scripts.read_script(path).shared for path in scripts.paths] == [0] * 40

@@ -41,7 +41,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers import read
 from pytest_gbs.readers.python import executes_files
 from pytest_gbs.shell import read_commands, reads
-from pytest_gbs.shell.limits import LEAST_TAKEN_IN, LONGEST_VALUE, MOST_SEARCHES, MOST_TAKEN_IN, MOST_TURNS, TOO_LONG, Exhausted
+from pytest_gbs.shell.limits import LONGEST_VALUE, MOST_SEARCHES, MOST_SHARED, MOST_TURNS, TOO_LONG, Exhausted, SharedSteps
 from pytest_gbs.shell.starting import started_script
 
 if TYPE_CHECKING:
@@ -75,13 +75,13 @@ class FoundLaunch(NamedTuple):
 
 
 class ReadScript(NamedTuple):
-    """What reading one script came to, and how many characters of others it took in."""
+    """What reading one script came to, and how many of the steps that all scripts share it took."""
 
     found: tuple[FoundLaunch, ...]
     script: Script | None
     unread: Unread | None
     mistakes: tuple[Mistake, ...]
-    taken_in: int
+    shared: int
 
 
 class Scripts:
@@ -117,7 +117,7 @@ class Scripts:
         self._unread_scripts: UnreadScripts | None = None
         self._stops: list[Stop] = []  # of the script at hand
         self._started = MOST_STARTED
-        self._taken_in = 0  # characters of the scripts that others source or start, in the whole check
+        self._shared = SharedSteps()
         self._launcher_files: dict[str, LauncherFile | None] = {}
         self._read_documents: dict[str, tuple[Document, ...]] = {}
         # How a launcher file is looked into: what is in it never decides which recipe is launched.
@@ -145,9 +145,9 @@ class Scripts:
 
     def read_script(self, path: str) -> ReadScript:
         """What reading the script at `path` comes to, for another process."""
-        before, found = self._taken_in, self.launches(path)
+        before, found = self._shared.spent, self.launches(path)
         mistakes = tuple(self.mistakes.get(path, ()))
-        return ReadScript(found, self.scripts.get(path), self.unread.get(path), mistakes, self._taken_in - before)
+        return ReadScript(found, self.scripts.get(path), self.unread.get(path), mistakes, self._shared.spent - before)
 
     def launches_known(self, path: str) -> tuple[FoundLaunch, ...] | None:
         """The launches of the script at `path`, if it has been read."""
@@ -156,10 +156,10 @@ class Scripts:
     def keep(self, read_script: Mapping[str, ReadScript]) -> bool:
         """Take these results for scripts, and no others; False, without taking any, if they include more than is allowed."""
         self._found, self.scripts, self.unread, self.mistakes = {}, {}, {}, defaultdict(list)
-        self._taken_in = sum(each.taken_in for each in read_script.values())
-        too_much = self._taken_in > MOST_TAKEN_IN  # the order in which scripts share what there is matters
+        self._shared.spent = sum(each.shared for each in read_script.values())
+        too_much = self._shared.spent > MOST_SHARED  # the order in which scripts share what there is matters
         if too_much:
-            self._taken_in, read_script = 0, {}
+            self._shared.spent, read_script = 0, {}
         for path in self.paths if read_script else ():
             if path in read_script:
                 self._found[path], script, unread, mistakes, _ = read_script[path]
@@ -194,6 +194,7 @@ class Scripts:
                     yield found._replace(launch=found.launch._replace(kind=Kind.DOCUMENT), recipes=own)
 
     def _read(self, source: Source) -> tuple[FoundLaunch, ...]:
+        self._shared.begin(source.text)
         script = read_job_file(source, self._others) if source.path in self._jobs else read_commands(source, self._others)
         if script is None:
             return ()
@@ -262,7 +263,7 @@ class Scripts:
 
     @property
     def _others(self) -> OtherFiles:
-        return OtherFiles(self._sourced, self._has)
+        return OtherFiles(self._sourced, self._has, self._shared.pay)
 
     def _has(self, path: str) -> bool:
         return path in self._finder.known or self._source(path) is not None
@@ -270,22 +271,12 @@ class Scripts:
     def _sourced(self, path: str) -> Source | None:
         """A file that a script sources, None if it can't be read.
 
-        Raises: Exhausted: as `_take_in` does.
+        Raises: Exhausted: all scripts together have too much.
         """
         source = self._source(path)
         if source is not None:
-            self._take_in(source)
+            self._shared.take_in(source.text)
         return source
-
-    def _take_in(self, source: Source) -> None:
-        """Pay for a script that another one sources or starts, however often: all scripts of a check share what there is.
-
-        Raises: Exhausted: nothing is left.
-        """
-        met_before = self._taken_in > MOST_TAKEN_IN
-        self._taken_in += max(len(source.text), LEAST_TAKEN_IN)
-        if self._taken_in > MOST_TAKEN_IN:
-            raise Exhausted(f"more than {MOST_TAKEN_IN:,} characters of scripts that others source or start", met_before=met_before)
 
     def _command(self, command: Command, script: Script, at: Location, within: tuple[str, ...]) -> Iterator[FoundLaunch]:
         """Yield what a command launches, itself or by a script; `within` are scripts that start one another, none: follow no script."""
@@ -294,7 +285,7 @@ class Scripts:
             yield self._linked(start, command, script, at)
             return
         inner = started_script(command) if within else None
-        if inner is None or inner[1] == Invocation():
+        if inner is None or inner[1] == Invocation() or (self._started <= 0 and self._stops):
             return
         path = self._finder.started(inner[0], command, script)
         source = self._source(path) if path is not None and path != script.path else None
@@ -314,7 +305,7 @@ class Scripts:
         """Yield what the script `source` launches when it is started so, at `at`."""
         self._started -= 1
         try:
-            self._take_in(source)
+            self._shared.take_in(source.text)
         except Exhausted as exhausted:
             self._stops.append(exhausted.stop(at))
             return

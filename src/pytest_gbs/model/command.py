@@ -273,10 +273,14 @@ def written_at(word: Word, written: Sequence[Written]) -> Written | None:
 
 
 class OtherFiles(NamedTuple):
-    """What a script sees of other files of the tree, by path: `read` gives one that it sources or searches, `has` whether there is one."""
+    """What a script sees of other files of the tree, by path: `read` gives one that it sources or searches, `has` whether there is one.
+
+    `pay` is called with each number of statements and words that are read, and raises `Exhausted` if all scripts together have too many.
+    """
 
     read: Callable[[str], Source | None]
     has: Callable[[str], bool]
+    pay: Callable[[int], None] = lambda _: None
 
 
 class Stop(NamedTuple):

@@ -6,6 +6,7 @@ Each constant is a row of `docs/limits.md`, in the notation of `model/limits.py`
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import islice
 from typing import Final
 
@@ -20,8 +21,9 @@ MOST_PIECES: Final = 50_000  # placeholders of a template, lines of a code block
 MOST_LOOKS: Final = 16  # times that the parser may look at each character, on average; syntax broken so badly is UNREAD
 MOST_STEPS: Final = 40_000  # statements and words, each turn of a loop and each call counted; UNREAD points to the rest
 MOST_COMMANDS: Final = 2_000  # commands; UNREAD points to the rest
-MOST_TAKEN_IN: Final = 10_000_000  # characters of all scripts that others source or start, each time counted; UNREAD says where it ends
-LEAST_TAKEN_IN: Final = 1_000  # what such a script counts for, however short
+MOST_SHARED: Final = 1_000_000  # of these in all scripts together, without what each may have for its length; UNREAD says where it ends
+LEAST_OWN: Final = 200  # of these that a script may have for itself, however short
+CHARACTERS_OF_ONE: Final = 5  # characters of a script for which it may have one more for itself
 MOST_SEARCHES: Final = 100  # searches of a script for a key of its recipe (`grep`); those behind them are not checked
 MOST_JOBS: Final = 200  # containers and tasks of a file that describes jobs; UNREAD points to the rest
 MOST_JOB_ITEMS: Final = 1_000  # items of a list in such a file: containers, variables, words; UNREAD instead of one with more
@@ -36,6 +38,7 @@ MOST_TEXT: Final = 1_000_000  # characters of all expansions together; UNREAD po
 DEEPEST: Final = 40  # statements or words within each other; what is deeper is UNREAD
 DEEPEST_CALL: Final = 8  # functions and shells within each other; what is deeper is UNREAD
 _STEPS_OF_TREE: Final = 4  # what a syntax tree costs, however small
+_CHARACTERS_OF_STEP: Final = 100  # characters that are parsed in the time of one step
 _FEW_LOOKS: Final = 100_000  # characters that the parser may look at besides
 
 
@@ -58,12 +61,51 @@ class Exhausted(Exception):
         return Stop(str(self), self.at or at, self.met_before)
 
 
-class ShellBudget:
-    """What is left to spend on one file."""
+class SharedSteps:
+    """The statements and words of all scripts of a check: what loops, calls and scripts that others source or start multiply.
 
-    __slots__ = ("again", "looks", "parsed", "steps", "text", "tokens")
+    `spent` are those beyond what each script may have for its own length.
+    """
+
+    __slots__ = ("met_before", "own", "spent")
 
     def __init__(self) -> None:
+        self.own = self.spent = 0
+        self.met_before = False
+
+    def begin(self, text: str) -> None:
+        """Go on to a script of the tree, which may have some for its own length."""
+        self.own = LEAST_OWN + len(text) // CHARACTERS_OF_ONE
+        self.met_before = self.spent > MOST_SHARED
+
+    def pay(self, count: int) -> None:
+        """Pay for so many statements and words.
+
+        Raises: Exhausted: nothing is left.
+        """
+        self.own -= count
+        if self.own < 0:
+            self.spent -= self.own
+            self.own = 0
+            if self.spent > MOST_SHARED:
+                often = f"more than {MOST_SHARED:,} statements and words in loops, calls and scripts that others source or start"
+                raise Exhausted(often, met_before=self.met_before)
+
+    def take_in(self, text: str) -> None:
+        """Pay for the text of a script that another one sources or starts.
+
+        Raises: Exhausted: nothing is left.
+        """
+        self.pay(_STEPS_OF_TREE + len(text) // _CHARACTERS_OF_STEP)
+
+
+class ShellBudget:
+    """What is left to spend on one file; `pay` pays for what all share."""
+
+    __slots__ = ("again", "looks", "parsed", "pay", "steps", "text", "tokens")
+
+    def __init__(self, pay: Callable[[int], None] = lambda _: None) -> None:
+        self.pay = pay
         self.steps = MOST_STEPS
         self.text = MOST_TEXT
         self.tokens = self.again = MOST_TOKENS
@@ -76,6 +118,7 @@ class ShellBudget:
         Raises: Exhausted: nothing is left.
         """
         self.steps -= count
+        self.pay(count)
         if self.steps < 0:
             raise Exhausted(f"more than {MOST_STEPS:,} statements and words")
 

@@ -53,7 +53,7 @@ class ScriptReading(ABC):
         self.others = others
         self.text_path = source.path
         self.text = ShellText(())
-        self.budget = ShellBudget()
+        self.budget = ShellBudget(others.pay) if others is not None else ShellBudget()
         self.state = ShellState(self.budget)
         self.functions: dict[str, Function] = {}
         self.exported_functions = set[str]()

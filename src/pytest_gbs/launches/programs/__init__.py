@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
@@ -67,9 +67,19 @@ def started(command: Command, context: LauncherContext) -> Start | None:
 
     Of several that do, the one that gives a size beats those that only run a program (`python`).
     """
+    from pytest_gbs.model.command import name_of
+
+    if not command.wrappers and not _may_launch(name_of(command.words[0])):
+        return None
     found: Start | None = None
     for launcher in launchers():
         start = launcher.start(command, context) if launcher.start else None
         if start is not None and (found is None or (start.sizes and not found.sizes)):
             found = start
     return found
+
+
+@lru_cache(1_000)
+def _may_launch(name: str) -> bool:
+    """Whether a program of this name is a launcher, or runs one, if nothing runs it in its turn."""
+    return name.endswith(".py") or any(word.split()[0] in name for word in command_words())
