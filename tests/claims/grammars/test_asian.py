@@ -30,7 +30,18 @@ ACCUMULATION = "gradient_accumulation_steps"
         "유효 배치 타일 5",
         "유효 배치 크기를 2배로",
         "总样本数 64",
-        "`per_device_train_batch_size=1`、累加 16 次, 等效为 16 的总批处理大小",  # 1 is a micro batch
+        "显存80G，总batch size 不超过 128",
+        "推理时总batch size 为 32",
+        "如果总batch size为128, lr 为 1e-5",
+        "当总batch size为 64 时",
+        "默认总batch size为 128",
+        "将全局 batch size改为64",
+        "总batch size 是否为 64",
+        "总batch size 从 128 降到 64",
+        "每个GPU的batch size为4",
+        "全局步数为 128, batch 打乱",
+        "グローバルバッチサイズは16の倍数",  # a multiple of it
+        "batch size는 전체 GPU 8",
         "micro_train_batch_size = 4, 总批次大小",
     ],
 )
@@ -59,6 +70,22 @@ def test_states_no_batch(text: str) -> None:
         ("유효 배치 256", 256),
         ("효과적 배치 = 16", 16),
         ("目标等效batch_size=64", 64),
+        ("全局批量大小为128", 128),
+        ("总的批大小64", 64),
+        ("micro batch size为4，global batch size为1024。", 1024),
+        ("等价于batch size 128", 128),
+        ("实际batch size为 32", 32),
+        ("`per_device_train_batch_size=1`、累加 16 次, 等效为 16 的总批处理大小", 16),  # 1 is a micro batch
+        ("等效批处理大小为16", 16),
+        ("总 batch size 约为 1024", 1024),
+        ("global batch size 设置为 256", 256),
+        ("全局 batch size 保持 128 不变", 128),
+        ("グローバルバッチサイズは128", 128),
+        ("有効バッチサイズ: 32 (4 x 8)", 32),
+        ("全体のバッチサイズは 256", 256),
+        ("전체 배치 크기 128", 128),
+        ("유효 배치 크기는 64", 64),
+        ("실질 배치 = 4 x 8 = 32", 32),
     ],
 )
 def test_states_a_batch(text: str, value: int) -> None:

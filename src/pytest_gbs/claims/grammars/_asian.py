@@ -10,29 +10,41 @@ from typing import Final
 from pytest_gbs.claims.grammars.words import words
 
 _TERMS: Final = {
-    "effective": "有效 等效 実効 유효 효과적",
+    "effective": "有效 等效 实际 等价于 相当于 実効 有効 유효 효과적 실질",
     "global": "全局 グローバル 글로벌",
-    "total": "总 總 総 총",
+    "total": "总的 总 總 総 全体の 총 전체",
     "batch size": "批次大小 批量大小 批处理大小 批大小 批量 バッチサイズ 배치크기 배치사이즈",
     "batch": "バッチ 배치",
     "size": "大小 サイズ 크기 사이즈",
     "gradient accumulation": "梯度累积 梯度累计 勾配累積",
     "gpus": "张卡 卡",
     "per gpu": "每张卡 每卡 单卡",
+    "per": "每个",
+    "is": "为 是 は 은 는",
+    "set": "设置为 设为 设定为 固定为",
+    "kept": "保持",
+    "about": "约为 约",
+    "": "的",
     "micro": "微",
     "eval": "评估 验证 测试 推理 評価 検証 평가 검증",
     "so": "因此 所以",
 }
 # What is only advised, planned, compared with, or another's; what follows is no statement of this recipe.
-_HEDGED: Final = words("建议 推荐 推薦 论文 論文 原版 原始 例如 比如 改为 以前 之前 推奨 논문 권장")
-_NAMES: Final = words("有效 等效 全局 总 總 実効 総 グローバル 유효 효과적 글로벌 총")
+_HEDGED: Final = words(
+    "建议 推荐 推薦 论文 論文 原版 原始 例如 比如 改为 以前 之前 推奨 논문 권장 如果 假设 假如"
+    " 默认总 默认全局 默认有效 当总 当全局 当有效 当batch 場合 もし 만약"
+)
+_NAMING: Final = ("effective", "global", "total")
+_NAMES: Final = (*_NAMING, *(term for name in _NAMING for term in _TERMS[name].split()))
 _BATCHES: Final = words("batch bs 批 バッチ 배치")
+# What may be between the name of a batch and its number.
+_GIVING: Final = ("is", "set", "kept", "about")
 # What may be behind a number that is written right behind its name.
 _SUFFIXES: Final = ("", "を", "に", "で", "로", "을", "를", "이", "의")
 
 
 def names_batch(text: str) -> bool:
-    """Whether `text`, in lower case, may name the global batch in one of these languages, and certainly of this recipe."""
+    """Whether `text`, in lower case, may name the global batch with words of these languages, and certainly of this recipe."""
     named = any(name in text for name in _NAMES) and any(name in text for name in _BATCHES)
     return named and not any(word in text for word in _HEDGED)
 
@@ -47,13 +59,13 @@ def segments(text: str) -> Iterator[tuple[str, bool, int, int]]:
     for i, match in enumerate(found):
         behind = found[i + 1][0] if i + 1 < len(found) else ""
         if match.lastgroup == "term":
-            first, *rest = _english()[match[0]].split()
-            yield first, False, *match.span()
-            yield from ((word, False, match.end(), match.end()) for word in rest)
+            for word in _english()[match[0]].split():
+                yield word, False, *match.span()
         else:
             counts = match.lastgroup == "number" and ((named and behind in _SUFFIXES) or _english().get(behind) == "gpus")
             yield match[0].lower(), counts, *match.span()
-        named = match.lastgroup == "term" and _english()[match[0]].endswith(("batch", "size"))
+        word = _english().get(match[0], match[0].lower())
+        named = word.endswith(("batch", "size")) or (named and word in _GIVING)
 
 
 @cache

@@ -26,6 +26,8 @@ _SAME: Final = {
     **dict.fromkeys("，、", ","),
     **dict.fromkeys(("==", "＝"), "="),
     **dict.fromkeys("：", ":"),
+    **dict.fromkeys("；", ";"),
+    **dict.fromkeys("。", "."),
     **dict.fromkeys("（", "("),
     **dict.fromkeys("）", ")"),
     **dict.fromkeys("＋", "+"),
