@@ -186,3 +186,10 @@ class TestHook:
     def test_changed_settings_bring_all(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"recipes/sft.yaml": OPEN, "gbs.toml": "gpus-per-node = 4\n"})
         assert gbs("check", "--hook", "gbs.toml").code == 1
+
+
+@pytest.mark.usefixtures("repo")
+def test_a_name_for_standard_input_that_is_not_read_is_refused(gbs: Gbs) -> None:
+    said = gbs("check", "--stdin-filename", "sft.yaml")
+    assert (said.code, said.out) == (2, "")
+    assert "read only if - is among the paths" in said.err

@@ -233,7 +233,8 @@ class TestErrors:
 
 
 def test_a_repository_without_recipes_exits_with_3(repo: Path, gbs: Gbs) -> None:
-    assert gbs("lock").code == 3
+    said = gbs("lock")
+    assert (said.code, said.out) == (3, "no recipe or launch has a batch that can be locked: gbs.lock was not written\n")
     assert not (repo / "gbs.lock").exists()
 
 

@@ -94,6 +94,8 @@ def read_request(arguments: argparse.Namespace) -> CheckRequest:
     """
     folder = here()
     given = hardware(arguments.nodes, arguments.gpus_per_node, arguments.world_size)
+    if arguments.stdin_filename and STDIN not in arguments.paths:
+        raise UsageError("--stdin-filename names standard input, which is read only if - is among the paths")
     paths = [_absolute(path, arguments) for path in arguments.paths]
     launches = [_existing(path) for path in arguments.launch]
     root = _root(paths or [folder], folder)

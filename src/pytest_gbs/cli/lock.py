@@ -150,6 +150,9 @@ def _number(value: int | None) -> str:
 def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, check: bool) -> Iterator[str]:
     from pytest_gbs.history.lock import entries
 
+    if not (new or was):
+        yield "no recipe or launch has a batch that can be locked: gbs.lock was not written"
+        return
     launches = sum(" @ " in name for name in new)
     counted = _count(len(new) - launches, "recipe") + (f" and {_count(launches, 'launch')}" if launches else "")
     done = "is up to date" if was == now else "would change" if check else "written"
