@@ -47,6 +47,11 @@ def test_a_function_that_writes_a_script_is_read() -> None:
     assert len(script("f() { echo foo > a.sh; }\nf\n").written) == 1
 
 
+def test_a_function_that_calls_an_echo_of_the_script_is_read() -> None:
+    (found,) = commands("N=\necho() { N=8; }\nf() { echo x; }\nf\nfoo $N\n")
+    assert argv(found) == ["foo", "8"]
+
+
 def test_what_only_prints_succeeds() -> None:
     (found,) = commands(f"{LOG}log a || exit 1\nlog b && foo 8\n")
     assert argv(found) == ["foo", "8"]

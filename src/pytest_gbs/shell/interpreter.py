@@ -19,7 +19,7 @@ from pytest_gbs.shell import slurm, truth
 from pytest_gbs.shell.launching import is_spread, set_words
 from pytest_gbs.shell.limits import DEEPEST, DEEPEST_CALL, Exhausted
 from pytest_gbs.shell.own_commands import OWN_COMMANDS, OwnCommands
-from pytest_gbs.shell.printing import only_prints
+from pytest_gbs.shell.printing import PROGRAMS, only_prints
 from pytest_gbs.shell.reading import Assignments, Frame, Function, Words
 from pytest_gbs.shell.state import EXIT, RETURN, ShellState, join
 from pytest_gbs.shell.text import Parts, ShellText
@@ -320,7 +320,7 @@ class Interpreter(OwnCommands):
     def called_to_print(self, name: str) -> frozenset[str] | None:
         """The functions that one calls which does nothing else but print; None if it does."""
         function = self.functions.get(name)
-        if function is None:
+        if function is None or not PROGRAMS.isdisjoint(self.functions):  # `echo` may be one of the script's own
             return None
         if function not in self.printing:
             self.printing[function] = only_prints(function.body, function.text)

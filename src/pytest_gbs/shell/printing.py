@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _PRINTING: Final = words_of("echo printf")
 _QUIET: Final = words_of("basename cat cut date dirname hostname id nproc pwd sed shift tee tput tr true uname wc whoami :")
+PROGRAMS: Final = _PRINTING | _QUIET
 _LAST: Final = ("command", "pipeline", "redirected_statement", "if_statement", "case_statement")
 # What changes a shell, or decides whether a function succeeds.
 _CHANGING: Final = (
@@ -44,7 +45,7 @@ def only_prints(body: Node, text: ShellText) -> frozenset[str] | None:
         elif node.type == "command":
             name = node.child_by_field_name("name")
             called.add(_raw(name, text) if name is not None else "")
-    return frozenset(called - _QUIET - _PRINTING) if called & _PRINTING or called - _QUIET else None
+    return frozenset(called - PROGRAMS) if called & _PRINTING or called - _QUIET else None
 
 
 def _all(node: Node) -> Iterator[Node]:
