@@ -18,7 +18,7 @@ import sysconfig
 import tempfile
 import tracemalloc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from statistics import median
 
@@ -57,7 +57,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="leave out the slow peers")
     args = parser.parse_args()
     table = Table()
-    with _made() if args.folder is None else _given(args.folder.resolve()) as folder:
+    with _made() if args.folder is None else nullcontext(args.folder.resolve()) as folder:
         _measure(table, folder, args.rounds, args.quick)
     for line in table.broken:
         print(f"worse than it may become: {line}", file=sys.stderr)
@@ -69,11 +69,6 @@ def _made() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         make_recipes(Path(folder), _OF_EACH)
         yield Path(folder)
-
-
-@contextmanager
-def _given(folder: Path) -> Iterator[Path]:
-    yield folder
 
 
 def _measure(table: Table, folder: Path, rounds: int, quick: bool) -> None:

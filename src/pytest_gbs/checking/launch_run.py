@@ -8,13 +8,14 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.checking.runs import BATCH, CLAIMED, COUNTING, applied_with_tokens, claimed_in, named_in_settings, with_claims, world_of
 from pytest_gbs.claims.worlds import (
     HardwareEvidence,
     Nearby,
     geometry,
     readings,
 )
-from pytest_gbs.frameworks.conditions import Applied, applied_to
+from pytest_gbs.frameworks.conditions import Applied
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import Document
@@ -27,7 +28,6 @@ from pytest_gbs.model.run import Claim, Run, World
 
 if TYPE_CHECKING:
     from pytest_gbs.launches.resolved_launch import ResolvedLaunch
-from pytest_gbs.checking.runs import BATCH, CLAIMED, COUNTING, claimed_in, counting_tokens, named_in_settings, with_claims, world_of
 
 
 def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
@@ -38,8 +38,7 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     """
     framework = resolved.framework
     launch = resolved.found.launch._replace(kind=_kind(resolved, sizes))
-    table = counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
-    applied = applied_to(resolved.document, table)
+    applied = applied_with_tokens(resolved.document, framework, sizes)
     hardware = _started(resolved, sizes)
     seen = geometry(sizes, hardware, applied, resolved.document)
     judges = launch.kind not in JUDGES_NOTHING

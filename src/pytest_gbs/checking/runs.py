@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -67,7 +67,7 @@ def build_runs(
     declarations = stated.declarations
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     evidence = HardwareEvidence(own, context.given, context.hardware, context.nearby)
-    applied = applied_to(document, counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework)
+    applied = applied_with_tokens(document, framework, sizes)
     said = said_in_comments(declarations, Force.STATES)
 
     def in_their_worlds(stated: Iterable[Declaration]) -> Iterator[tuple[Declaration, tuple[World, ...]]]:
@@ -125,13 +125,18 @@ COUNTING: Final = (Force.STATES, Force.CONFIRMS)
 
 
 @lru_cache
-def counting_tokens(framework: Framework) -> Framework:
+def _counting_tokens(framework: Framework) -> Framework:
     """The table with the tokens of an optimizer step: sequences of at most the sequence length, each sample one or two."""
     several = framework.sequences_per_sample
     factors = (Name.GLOBAL_BATCH_SIZE, *([Name.SEQUENCES_PER_SAMPLE] if several > 1 else []), Name.SEQUENCE_LENGTH)
     tokens = Equation(Name.TOKENS_PER_STEP, factors, unit="tokens", source="definition")
     assumed = (*framework.assumed, (Name.SEQUENCES_PER_SAMPLE, several)) if several > 1 else framework.assumed
     return framework._replace(equations=(*framework.equations, tokens), assumed=assumed)
+
+
+def applied_with_tokens(document: Document, framework: Framework, sizes: Container[str]) -> Applied:
+    """The table with the equations that hold for `document`, and with its tokens if a sequence length is among the `sizes`."""
+    return applied_to(document, _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework)
 
 
 def world_of(sizes: dict[str, Size], hardware: HardwareWorld, applied: Applied, document: Document) -> World:
@@ -216,10 +221,10 @@ __all__ = [
     "CLAIMED",
     "COUNTING",
     "Context",
+    "applied_with_tokens",
     "build_runs",
     "claimed",
     "claimed_in",
-    "counting_tokens",
     "named_in_settings",
     "with_claims",
     "world_of",

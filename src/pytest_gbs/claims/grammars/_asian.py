@@ -58,13 +58,13 @@ def segments(text: str) -> Iterator[tuple[str, bool, int, int]]:
     found = list(_piece().finditer(text))
     for i, match in enumerate(found):
         behind = found[i + 1][0] if i + 1 < len(found) else ""
-        if match.lastgroup == "term":
-            for word in _english()[match[0]].split():
-                yield word, False, *match.span()
+        english = _english().get(match[0])
+        if english is not None:
+            yield from ((word, False, *match.span()) for word in english.split())
         else:
             counts = match.lastgroup == "number" and ((named and behind in _SUFFIXES) or _english().get(behind) == "gpus")
             yield match[0].lower(), counts, *match.span()
-        word = _english().get(match[0], match[0].lower())
+        word = match[0].lower() if english is None else english
         named = word.endswith(("batch", "size")) or (named and word in _GIVING)
 
 
