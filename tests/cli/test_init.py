@@ -77,6 +77,12 @@ def test_errors_that_are_there_need_not_stop_anyone(repo: Path, gbs: Gbs) -> Non
     assert gbs("check").code == 0
 
 
+def test_a_lock_without_entries_is_not_written(repo: Path, gbs: Gbs) -> None:
+    said = gbs("init", "--lock")
+    assert "\nno recipe or launch has a batch that can be locked: gbs.lock was not written\n" in said.out
+    assert not (repo / "gbs.lock").exists()
+
+
 def test_a_lock_that_is_there_stays(repo: Path, gbs: Gbs) -> None:
     write(repo, {"sft.yaml": UNCLAIMED, "gbs.lock": "version = 1\n"})
     assert "gbs.lock" not in gbs("init", "--lock").out

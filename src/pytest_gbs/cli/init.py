@@ -12,7 +12,7 @@ from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._shared import request_for
 from pytest_gbs.cli._snippets import SETTINGS, SYSTEMS, Snippet, snippets
 from pytest_gbs.cli._streams import agrees
-from pytest_gbs.cli.lock import first_lock
+from pytest_gbs.cli.lock import NOTHING_TO_LOCK, first_lock
 from pytest_gbs.files.decode import decode
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import find_root, has_settings, leads_outside
@@ -55,12 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
     root = find_root(folder)
     wanted = list(snippets(str(root), _names(root), arguments.ci))
     only_tells = arguments.dry_run or arguments.diff
-    errors = 0
+    errors, unlocked = 0, False
     if not _exists(root / _LOCK) and (arguments.lock or (not only_tells and agrees(_QUESTION))):
         text, report = first_lock(request_for([str(root)], CommandLineHardware()))
-        wanted.append(Snippet(_LOCK, text))
+        wanted += [Snippet(_LOCK, text)] if text else []
+        unlocked = not text
         errors = len(set(report.findings(Severity.ERROR)))
     answers = [_place(root, snippet, arguments) for snippet in wanted]
+    if unlocked:
+        answers.append(f"{NOTHING_TO_LOCK}\n")
     emit("".join(answers) + ("" if only_tells else _next(root, answers, errors)))
     return 0
 

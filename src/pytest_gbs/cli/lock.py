@@ -21,6 +21,7 @@ from pytest_gbs.model.report import Report
 if TYPE_CHECKING:
     import argparse
 
+NOTHING_TO_LOCK: Final = "no recipe or launch has a batch that can be locked: gbs.lock was not written"
 _LISTED: Final = 12  # entries of a file that was not there, all of which are new
 
 
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def first_lock(request: CheckRequest) -> tuple[str, Report]:
-    """What `gbs.lock` has for a repository that has none yet, and the report that it comes from.
+    """What `gbs.lock` has for a repository that has none yet, nothing if no batch can be locked; the report that it comes from.
 
     Raises:
         UsageError: a bug of gbs was met, so that it may be incomplete.
@@ -82,7 +83,8 @@ def first_lock(request: CheckRequest) -> tuple[str, Report]:
     report = _report(request)
     if report.internal:
         raise UsageError(report.internal[0].words)
-    return write_lock(_new(report, request, {}, partly=False), named("differs-from-lock").code), report
+    new = _new(report, request, {}, partly=False)
+    return write_lock(new, named("differs-from-lock").code) if new else "", report
 
 
 def _report(request: CheckRequest) -> Report:
@@ -151,7 +153,7 @@ def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, 
     from pytest_gbs.history.lock import entries
 
     if not (new or was):
-        yield "no recipe or launch has a batch that can be locked: gbs.lock was not written"
+        yield NOTHING_TO_LOCK
         return
     launches = sum(" @ " in name for name in new)
     counted = _count(len(new) - launches, "recipe") + (f" and {_count(launches, 'launch')}" if launches else "")
