@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.composition import DETECTRON2, MMENGINE, NEMO_RL_RESOLVERS, QUININE, ParentStyle, inherit
+from pytest_gbs.composition import DETECTRON2, MMENGINE, NEMO_RL_RESOLVERS, QUININE, DocumentCache, ParentStyle, inherit
 from pytest_gbs.composition.composed import Composed, ProblemKind
 from pytest_gbs.model.location import Location
 from tests.composition.support import ERROR, ordered, tree, verdict
@@ -83,6 +83,32 @@ def test_resolvers_of_nemo_rl() -> None:
 def test_many_generations_cost_little() -> None:
     files = {f"r/{n}.yaml": f"defaults: [{n + 1}.yaml, {n + 1}.yaml, {n + 1}.yaml]\na: {n}\n" for n in range(100)}
     assert _inherited({"r/child.yaml": "defaults: 0.yaml\n", **files}).problems
+
+
+LINES = {
+    "50 in a line": {f"r/{n}.yaml": f"defaults: {n - 1}.yaml\na{n}: {n}\n" if n else "b: 1\n" for n in range(50)},
+    "a circle": {f"r/{n}.yaml": f"defaults: [{(n + 1) % 3}.yaml, p.yaml]\na: {n}\n" for n in range(3)} | {"r/p.yaml": "a: 7\n"},
+    "one that is missing": {f"r/{n}.yaml": f"defaults: [{n + 1}.yaml, {n + 2}.yaml]\n" for n in range(9)},
+    "one by two ways": {
+        "r/a.yaml": "defaults: [b.yaml, c.yaml]\na: {x: 1}\n",
+        "r/b.yaml": "defaults: d.yaml\na: {_override_: true, y: 2}\n",
+        "r/c.yaml": "defaults: d.yaml\n",
+        "r/d.yaml": "a: {x: 3, z: [4]}\n",
+    },
+}
+
+
+@pytest.mark.parametrize("files", LINES.values(), ids=LINES)
+def test_what_a_file_comes_to_does_not_depend_on_what_was_read_before(files: dict[str, str]) -> None:
+    alone = {path: _comes_to(tree(files), path) for path in files}
+    forwards, backwards = tree(files), tree(files)
+    assert {path: _comes_to(forwards, path) for path in files} == alone
+    assert {path: _comes_to(backwards, path) for path in reversed(files)} == alone
+
+
+def _comes_to(cache: DocumentCache, path: str) -> tuple[object, ...]:
+    found = inherit(cache, path)
+    return ordered(found.data), found.places, [problem.kind for problem in found.problems]
 
 
 def test_mmengine_bases_are_merged_at_any_depth() -> None:

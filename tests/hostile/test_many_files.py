@@ -6,6 +6,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from pytest_gbs import Given, Settings, check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.launches.find import Scripts
@@ -76,6 +78,15 @@ def test_many_scripts_of_many_recipes_are_linked_once(tmp_path: Path) -> None:
     report = _report(tmp_path)
     assert time.perf_counter() - before < MOST_SECONDS
     assert sum(file.launches for file in report.files) == many
+
+
+@pytest.mark.parametrize("step", [-1, 1], ids=["before", "behind"])
+def test_recipes_that_each_inherit_from_the_next_are_composed_once(step: int, tmp_path: Path) -> None:
+    sizes = "policy: {train_global_batch_size: 512, train_micro_batch_size: 4, model_name: x}\ncluster: {gpus_per_node: 8, num_nodes: 1}\n"
+    write(tmp_path, {f"r{n}.yaml": f"defaults: r{n + step}.yaml\n{sizes}" for n in range(4_000)})
+    before = time.process_time()
+    _report(tmp_path)
+    assert time.process_time() - before < MOST_SECONDS
 
 
 class _Counted:

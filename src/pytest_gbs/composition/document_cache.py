@@ -15,9 +15,10 @@ from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.tree import Tree
 
 Found = TypeVar("Found")
+Name = TypeVar("Name")
 Reader: TypeAlias = Callable[[Source], tuple[Document | Unreadable, ...]]
 
-# A repository's configurations; beyond that, files are read again.
+# A repository's configurations; beyond that, those that were read first are read again.
 _MOST: Final = 2_000
 
 
@@ -64,8 +65,7 @@ class DocumentCache:
         found = self._sources.get(path)
         if found is None:
             found = self._tree.read(path)
-            if len(self._sources) < self._most:
-                self._sources[path] = found
+            _keep(self._sources, path, found, self._most)
         return found
 
     def listed(self, path: str) -> Source | Unreadable:
@@ -82,23 +82,29 @@ class DocumentCache:
             self._once[name] = found
         return found
 
-    def nodes(self, source: Source, budget: Budget, loader: str) -> Node:
-        """The tree of the one document in `source`, as `loader` has it; it may be changed.
+    def document(self, source: Source) -> Document | None:
+        """The one document in `source`, None if it is empty.
 
-        Raises: CompositionError: there is another number of documents, or one can't be read.
+        Raises: CompositionError: there are several documents, or one can't be read.
         """
         documents = self._of(source)
         for document in documents:
             if isinstance(document, Unreadable):
                 place = document.offset or 0
                 raise CompositionError(ProblemKind.UNREADABLE, document.reason, Location(source.path, place, place))
-        whole = Location(source.path, 0, 0)
         if len(documents) > 1:
-            raise CompositionError(ProblemKind.UNREADABLE, "more than one document", whole)
-        if not documents:
-            return Branch(whole)
-        assert isinstance(documents[0], Document)
-        return self._of_document(documents[0], budget, loader)
+            raise CompositionError(ProblemKind.UNREADABLE, "more than one document", Location(source.path, 0, 0))
+        found = next(iter(documents), None)
+        assert not isinstance(found, Unreadable)
+        return found
+
+    def nodes(self, source: Source, budget: Budget, loader: str) -> Node:
+        """The tree of the one document in `source`, as `loader` has it; it may be changed.
+
+        Raises: CompositionError: as `document` does.
+        """
+        document = self.document(source)
+        return Branch(Location(source.path, 0, 0)) if document is None else self._of_document(document, budget, loader)
 
     def _of(self, source: Source) -> tuple[Document | Unreadable, ...]:
         """The documents of `source`."""
@@ -106,8 +112,7 @@ class DocumentCache:
         if known is not None and known[0] is source:
             return known[1]
         found = self._read(source)
-        if len(self._documents) < _MOST:
-            self._documents[source.path] = source, found
+        _keep(self._documents, source.path, (source, found), _MOST)
         return found
 
     def _of_document(self, document: Document, budget: Budget, loader: str) -> Node:
@@ -123,3 +128,10 @@ class DocumentCache:
         if len(self._nodes) < _MOST:
             self._nodes[key] = document, None
         return found
+
+
+def _keep(kept: dict[Name, Found], name: Name, found: Found, most: int) -> None:
+    """Keep what is `found` in the place of what was found first, if there are as many as `most`."""
+    kept[name] = found
+    if len(kept) > most:
+        del kept[next(iter(kept))]

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pytest_gbs.composition._errors import CompositionError, LimitExceeded
 from pytest_gbs.composition._interpolations import Interpolations, Resolvers
 from pytest_gbs.composition._merge import Merger
-from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, copy
+from pytest_gbs.composition._nodes import Branch, Budget, Leaf, copy
 from pytest_gbs.composition._to_document import to_document, without_values
 from pytest_gbs.composition.composed import Composed, ComposeProblem, ProblemKind
 from pytest_gbs.composition.document_cache import DocumentCache
+from pytest_gbs.model.document import Scalar, Sequence
 from pytest_gbs.model.framework import Loader
-from pytest_gbs.model.limits import DEEPEST_PARENTS, MOST_PARENTS
+from pytest_gbs.model.limits import DEEPEST_PARENTS, MOST_COMPOSED, MOST_PARENTS
 from pytest_gbs.model.location import Location, Source, Unreadable, below
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.scalar import resolve
 
 
 class ParentStyle(NamedTuple):
@@ -70,101 +72,137 @@ def inherit(
     Paths of parents are relative to the file that names them; none outside the tree is read. A parent that is not there, or
     leads back, is a problem. `resolvers` and `environment` are those of `Interpolations`.
     """
-    family = _Family(cache, style)
     try:
-        root = family.load(path, Location(path, 0, 0), ())
-    except LimitExceeded as error:
-        family.problem(ProblemKind.LIMIT, str(error), Location(path, 0, 0))
-    if family.problems:
-        return without_values(path, family.problems, family.sources)
+        found = _Family(cache, style).load(path, Location(path, 0, 0), ())
+    except CompositionError as error:
+        return without_values(path, (error.problem,), ())
     interpolates = style.loader == Loader.OMEGACONF
-    interpolations = Interpolations(root, Budget(), resolvers, environment) if interpolates else None
-    return to_document(root, path, (), family.sources, interpolations)
+    interpolations = Interpolations(found.root, Budget(), resolvers, environment) if interpolates else None
+    return to_document(found.root, path, (), found.costs, interpolations)
+
+
+class _Member(NamedTuple):
+    """A file merged over its parents, which is copied and never changed.
+
+    `costs` are the values that it and each file that it inherits from took, and `height` counts the files of its longest line.
+    """
+
+    root: Branch
+    costs: dict[str, int]
+    height: int
+
+
+class _Members:
+    """What files come to with their parents, for all that inherit from them, and about how many values these have."""
+
+    __slots__ = ("known", "values")
+
+    def __init__(self) -> None:
+        self.known: dict[str, _Member | ComposeProblem] = {}
+        self.values = 0
+
+
+class _TooFarError(CompositionError):
+    """A line of parents leads back, or is too long: that depends on where it begins."""
 
 
 class _Family:
-    """A file and its parents, each read at most once."""
+    """A file and its parents, each read at most once. What it comes to does not depend on the files that were read before."""
 
     def __init__(self, cache: DocumentCache, style: ParentStyle) -> None:
         self.cache = cache
         self.style = style
-        self.budget = Budget()
-        self.problems: list[ComposeProblem] = []
-        self.sources: list[str] = []
-        self.loaded: dict[str, Branch] = {}
+        self.members = cache.once(style, _Members)
+        if self.members.values > MOST_COMPOSED:
+            self.members.known.clear()
+            self.members.values = 0
 
-    def problem(self, kind: str, message: str, at: Location) -> None:
-        """Note a problem."""
-        self.problems.append(ComposeProblem(kind, message, at))
+    def load(self, path: str, at: Location, line: tuple[str, ...]) -> _Member:
+        """The file at `path` with its parents; `at` names it, the files of `line` lead to it.
 
-    def load(self, path: str, at: Location, descendants: tuple[str, ...]) -> Branch:
-        """The file at `path` with its parents, empty if it can't be read; `at` names it, `descendants` lead to it."""
-        known = self.loaded.get(path)
+        Raises: CompositionError: one of them can't be read or merged, or leads back to another.
+        """
+        known = self.members.known.get(path)
+        if isinstance(known, ComposeProblem):
+            raise CompositionError(known.kind, known.message, known.at)
+        if path in line:
+            raise _TooFarError(ProblemKind.DEFAULTS, f"{path} refers back to itself", at)
+        if len(line) + (known.height if known is not None else 1) > DEEPEST_PARENTS:
+            raise _TooFarError(ProblemKind.DEFAULTS, "too many levels of parents", at)
         if known is not None:
             return known
-        try:
-            self._check(path, at, descendants)
-            source = self.cache.read(path)
-            if isinstance(source, Unreadable):
-                raise CompositionError(ProblemKind.NOT_FOUND, f"{path}: {source.reason}", at)
-            self.sources.append(path)
-            root = self.cache.nodes(source, self.budget, self.style.loader)
-            if not isinstance(root, Branch):
-                raise CompositionError(ProblemKind.UNREADABLE, "not a mapping", root.at)
-        except CompositionError as error:
-            self.problems.append(error.problem)
-            return Branch(at)
-        found = self._with_parents(root, source, (*descendants, path))
-        self.loaded[path] = found
+        source = self.cache.read(path)
+        if isinstance(source, Unreadable):
+            raise CompositionError(ProblemKind.NOT_FOUND, f"{path}: {source.reason}", at)
+        found = self._known(source, (*line, path))
+        self.members.known[path] = found
+        self.members.values += 1
+        if isinstance(found, ComposeProblem):
+            raise CompositionError(found.kind, found.message, found.at)
+        self.members.values += found.costs[path]
         return found
 
-    def _check(self, path: str, at: Location, descendants: tuple[str, ...]) -> None:
-        if path in descendants:
-            raise CompositionError(ProblemKind.DEFAULTS, f"{path} refers back to itself", at)
-        if len(descendants) >= DEEPEST_PARENTS:
-            raise CompositionError(ProblemKind.DEFAULTS, "too many levels of parents", at)
-        if len(self.loaded) >= MOST_PARENTS:
-            raise CompositionError(ProblemKind.LIMIT, f"more than {MOST_PARENTS} files", at)
+    def _known(self, source: Source, line: tuple[str, ...]) -> _Member | ComposeProblem:
+        try:
+            return self._with_parents(source, line)
+        except _TooFarError as error:
+            if len(line) > 1:
+                raise
+            return error.problem  # whatever leads to it
+        except CompositionError as error:
+            return error.problem
+        except LimitExceeded as error:
+            return ComposeProblem(ProblemKind.LIMIT, str(error), Location(source.path, 0, 0))
 
-    def _with_parents(self, root: Branch, source: Source, descendants: tuple[str, ...]) -> Branch:
-        named = root.content.pop(self.style.key, None)
-        if named is None:
-            return root
-        base = Branch(root.at)
-        folder = source.path.rpartition("/")[0]
-        for leaf in self._parents(named):
-            path = None if leaf.text.startswith("/") else below(folder, leaf.text)
+    def _with_parents(self, source: Source, line: tuple[str, ...]) -> _Member:
+        parents: list[_Member] = []
+        costs = {source.path: 0}
+        for path, at in self._parents(source):
+            parents.append(self.load(path, at, line))
+            costs.update(parents[-1].costs)
+            if len(costs) > MOST_PARENTS:
+                raise LimitExceeded(f"more than {MOST_PARENTS} files")
+        budget = Budget()
+        budget.spend(sum(costs.values()))
+        before = budget.left
+        root = self.cache.nodes(source, budget, self.style.loader)
+        if not isinstance(root, Branch):
+            raise CompositionError(ProblemKind.UNREADABLE, "not a mapping", root.at)
+        if root.content.pop(self.style.key, None) is not None:
+            root = self._over(root, parents, budget)
+        costs[source.path] = before - budget.left
+        return _Member(root, costs, 1 + max((parent.height for parent in parents), default=0))
+
+    def _parents(self, source: Source) -> Iterator[tuple[str, Location]]:
+        """Yield the path of each parent that `source` names, and where it does so."""
+        document = self.cache.document(source)
+        named = document.get(self.style.key) if document is not None else None
+        for item in named.items if isinstance(named, Sequence) else () if named is None else (named,):
+            at = Location(source.path, item.start, item.stop)
+            if not isinstance(item, Scalar) or resolve(item, self.style.loader) is None:
+                raise CompositionError(ProblemKind.DEFAULTS, f"{self.style.key} must be a path or a list of paths", at)
+            path = None if item.text.startswith("/") else below(source.path.rpartition("/")[0], item.text)
             if path is None:
-                self.problem(ProblemKind.NOT_FOUND, f"{leaf.text} is outside the repository", leaf.at)
-                continue
-            parent = self.load(path, leaf.at, descendants)
-            if self.style.exclusive:
-                self._check_exclusive(base, parent)
-            fresh = copy(parent, self.budget)
+                raise CompositionError(ProblemKind.NOT_FOUND, f"{item.text} is outside the repository", at)
+            yield path, at
+
+    def _over(self, root: Branch, parents: list[_Member], budget: Budget) -> Branch:
+        """`root` over its parents."""
+        base = Branch(root.at)
+        for parent in parents:
+            shared = base.content.keys() & parent.root.content.keys() if self.style.exclusive else ()
+            for key in shared:
+                raise CompositionError(ProblemKind.DUPLICATE, f"two parents state {key}", parent.root.content[key].at)
+            fresh = copy(parent.root, budget)
             assert isinstance(fresh, Branch)
-            self._merge(base, fresh)
-        self._merge(base, root)
+            self._merge(base, fresh, budget)
+        self._merge(base, root, budget)
         return base
 
-    def _parents(self, named: Node) -> list[Leaf]:
-        items = named.content if isinstance(named, Items) else [named]
-        found = [item for item in items if isinstance(item, Leaf) and item.value is not None]
-        if len(found) < len(items):
-            self.problem(ProblemKind.DEFAULTS, f"{self.style.key} must be a path or a list of paths", named.at)
-        return found
-
-    def _check_exclusive(self, base: Branch, parent: Branch) -> None:
-        for key, node in parent.content.items():
-            if key in base.content:
-                self.problem(ProblemKind.DUPLICATE, f"two parents state {key}", node.at)
-
-    def _merge(self, base: Branch, child: Branch) -> None:
+    def _merge(self, base: Branch, child: Branch, budget: Budget) -> None:
         """Make the nodes of `child` part of `base`, after removing from `base` what `child` says it replaces."""
         self._remove_replaced(base, child)
-        try:
-            Merger(base, self.budget, takes=True).merge(base, child)
-        except CompositionError as error:
-            self.problems.append(error.problem)
+        Merger(base, budget, takes=True).merge(base, child)
 
     def _remove_replaced(self, base: Branch, child: Branch) -> None:
         if not self.style.replaces:
