@@ -106,6 +106,9 @@ def test_bash_says_so_itself(text: str, wanted: list[str]) -> None:
 
 
 UNKNOWN = {
+    "which-nothing": "foo $(which)",
+    "which-of-a-path": "foo $(which ./train)",
+    "type": "foo $(type torchrun)",
     "environment": "foo $NNODES",
     "environment-quoted": 'foo "$NNODES"',
     "argument": "foo $1",
@@ -209,3 +212,9 @@ def test_places_count_characters_not_bytes() -> None:
     word = only(text).words[2]
     assert written(text, word.value_at) == "8"
     assert written(text, word.at) == "$N"
+
+
+@pytest.mark.parametrize("looked_up", ["$(which swift)", "`which swift`", "$(command -v swift)", "$(type -P swift)"])
+def test_a_program_that_is_looked_up_is_in_some_folder(looked_up: str) -> None:
+    (word,) = only(f"foo {looked_up}").words[1:]
+    assert [part.text for part in word.parts] == [None, "/swift"]

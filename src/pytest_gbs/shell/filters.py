@@ -153,7 +153,16 @@ def _git(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | None
     return (unknown("git root", at)._replace(path=""),) if wanted else None
 
 
+def _which(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | None:
+    """Where a program is, which a script that starts it takes to be installed: `$(which accelerate)`, `$(command -v swift)`."""
+    name = words[-1].text
+    if len(words) != (2 if words[0].text == "which" else 3) or (len(words) == 3 and words[1].text not in ("-v", "-p", "-P")):
+        return None
+    return (unknown("which", at), made_of(words[-1].parts, f"/{name}", at)) if name and "/" not in name else None
+
+
 # Commands that print a path, by their words, their place and the folder they run in.
 PATHS: Final[dict[str, Callable[[tuple[Word, ...], Location, Folder], Parts | None]]] = {
     "basename": _basename, "dirname": _dirname, "realpath": _realpath, "readlink": _realpath, "pwd": _pwd, "git": _git,
+    "which": _which, "command": _which, "type": _which,
 }  # fmt: skip
