@@ -136,3 +136,21 @@ def test_a_statement_that_also_says_what_the_settings_give_is_not_called_false(
     found = checked(tmp_path, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
     assert found.verdict == verdict
     assert implies in str(found.undetermined)
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict", "codes"),
+    [
+        # 16 a GPU without accumulation: 128 on 8 GPUs, which is what `16 * 8` says.
+        pytest.param("total batch size is 16 * 8 = 128", "undetermined", [], id="micro batch and GPUs"),
+        pytest.param("total batch size 128 (8 * 16)", "undetermined", [], id="GPUs and micro batch"),
+        pytest.param("total batch size 16 * 8 = 128 on 8 GPUs", "verified", [], id="GPUs beside it"),
+        pytest.param("total batch size 16 * 1 * 8 = 128", "verified", [], id="all three"),
+        pytest.param("total batch size 9 * 8 = 72", "violated", ["GBS101"], id="no multiple of 16"),
+        pytest.param("total batch size 16 * 4 * 8 = 512 on 8 GPUs", "violated", ["GBS104"], id="accumulation of another time"),
+    ],
+)
+def test_a_factor_without_a_name_may_be_the_gpus(tmp_path: Path, said: str, verdict: str, codes: list[str]) -> None:
+    settings = "per_device_train_batch_size: 16\ngradient_accumulation_steps: 1\n"
+    found = checked(tmp_path, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
+    assert (found.verdict, found.codes) == (verdict, codes)

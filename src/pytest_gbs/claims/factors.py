@@ -70,7 +70,7 @@ def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -
     """The one factor without a partner among the settings and the hardware, with the one setting left over."""
     stated = declaration.sum
     assert stated is not None
-    if _leaves_out_ones(run, stated, known):
+    if _may_leave_out_ones(run, stated, known):
         return []
     wanted = dict(known)
     for name in (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE):
@@ -86,9 +86,13 @@ def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -
     return [(factors[0], sizes[unmatched[0]])]
 
 
-def _leaves_out_ones(run: Run, stated: StatedArithmetic, known: dict[str, Quantity]) -> bool:
-    """Whether the factors are the settings and the ranks without those that are 1: `64 x 8` for 64 x 1 accumulation x 8 ranks."""
+def _may_leave_out_ones(run: Run, stated: StatedArithmetic, known: dict[str, Quantity]) -> bool:
+    """Whether the factors may be the settings and the ranks without those that are 1: `64 x 8` for 64 x 1 accumulation x 8 ranks.
+
+    If the ranks are unknown, any factor may be theirs.
+    """
     factors = sorted(factor.value for factor in stated.factors if factor.value != 1)
-    ranks = (run.geometry.get(name) for name in (Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE))
+    sizes = [run.geometry.get(name) for name in (Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)]
+    ranks = [size.value for size in sizes if isinstance(size, Quantity)]
     settings = [size.value for size in known.values()]
-    return any(isinstance(each, Quantity) and sorted(v for v in (*settings, each.value) if v != 1) == factors for each in ranks)
+    return not ranks or any(sorted(value for value in (*settings, each) if value != 1) == factors for each in ranks)
