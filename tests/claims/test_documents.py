@@ -19,6 +19,7 @@ def _stated(text: str, path: str = "README.md") -> list[tuple[str, int, str]]:
     [
         pytest.param("# Results\n\nWe use a global batch size of 32.\n", "README.md", id="results"),
         pytest.param("# Evaluation\n\n## Details\n\nGlobal batch size 32.\n", "README.md", id="below a heading of results"),
+        pytest.param("# Training results\n\nWe use a global batch size of 32.\n", "README.md", id="results of training"),
         pytest.param("# Train\n\n```yaml\n# global batch size 32\n```\n", "README.md", id="a block of code"),
         pytest.param("# Train\n\n~~~\nglobal batch size 32\n~~~\n", "README.md", id="another block of code"),
         pytest.param("# Train\n\nThe evaluation uses a batch size of 32.\n", "README.md", id="evaluation"),
@@ -46,6 +47,7 @@ def test_it_states_nothing(text: str, path: str) -> None:
     [
         pytest.param("# Train\n\nWe train with a **global batch size** of `32`.\n", "32", id="a sentence"),
         pytest.param("# Results\n\nSeen.\n\n# Train\n\nGlobal batch size 32.\n", "32", id="behind the results"),
+        pytest.param("# Training and Evaluation\n\nGlobal batch size 32.\n", "32", id="a heading that names training too"),
         pytest.param("- TP=2\n- `train_global_batch_size=2048`, `lr=1`\n", "2048", id="settings in a list"),
         pytest.param("| Setting | Value |\n|---|---|\n| Global batch size | 8,192 |\n", "8,192", id="a table of two columns"),
         pytest.param("| Recipe | GBS | lr |\n|---|---:|---|\n| `a.yaml` | 64 | 1e-5 |\n", "64", id="a table of three columns"),

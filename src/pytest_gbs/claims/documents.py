@@ -22,9 +22,12 @@ from pytest_gbs.shell.blocks import directed, is_underline
 
 # Headings of sections that report what was or what others did, rather than what the files of the repository do.
 _ELSEWHERE: Final = (
-    *("result", "evaluat", "inference", "serving", "deploy", "benchmark", "performance", "throughput", "changelog", "release", "history"),
-    *("news", "citation", "acknowledg", "related work", "model zoo", "troubleshoot", "faq", "profil", "ablation"),
+    *("result", "benchmark", "performance", "throughput", "changelog", "release", "history", "news", "citation", "acknowledg"),
+    *("related work", "model zoo", "troubleshoot", "faq", "profil", "ablation"),
 )
+# The same where the heading doesn't name training as well: `Training and evaluation`.
+_BESIDE_TRAINING: Final = ("evaluat", "inference", "serving", "deploy")
+_TRAINING: Final = ("train", "tuning")
 _HISTORIES: Final = ("changelog", "history", "release", "news")
 _WORDS: Final = ("batch", "gbs")
 
@@ -86,11 +89,17 @@ def read_sections(source: Source) -> tuple[Section, ...]:
             return ()
         if skipped and level > skipped:
             continue
-        skipped = level if level and any(word in heading.lower() for word in _ELSEWHERE) else 0
+        skipped = level if level and _is_elsewhere(heading.lower()) else 0
         if not skipped:
             paragraphs = tuple(_paragraphs(source, start, stop, shown))
             found.append(Section(level, start, stop, paragraphs, started_scripts(source.text, start, stop)))
     return tuple(found)
+
+
+def _is_elsewhere(heading: str) -> bool:
+    """Whether a section below `heading`, in lower case, reports results or history, or is about something else than training."""
+    words = _ELSEWHERE if any(map(heading.__contains__, _TRAINING)) else (*_ELSEWHERE, *_BESIDE_TRAINING)
+    return any(map(heading.__contains__, words))
 
 
 _line = lazy_pattern(r"[^\n]*\n?")
