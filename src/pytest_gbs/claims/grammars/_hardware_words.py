@@ -10,7 +10,7 @@ from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import DEVICES, NODES, is_chip, words
 
-MAKERS: Final = words("nvidia amd geforce tesla sxm sxm4 sxm5 pcie nvl nvl72 hbm3 dgx hgx")
+MAKERS: Final = words("nvidia amd ascend geforce tesla sxm sxm4 sxm5 pcie nvl nvl72 hbm3 dgx hgx")
 OPERATORS: Final = ("x", "*", "/", "//")
 
 

@@ -13,8 +13,8 @@ from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
 
-_CHIPS: Final = ("h100", "a100", "h200", "b200", "b300", "mi300", "mi250", "v100", "h800", "a800", "l40", "h20", "4090", "3090")
-_UNITS: Final = ("gpu", "node", "device", "machine", "card", "accelerator", *_CHIPS)
+_CHIPS: Final = ("00", "090", "l4", "h20", "mi250", "gaudi")  # a part of the name of each chip that is common
+_UNITS: Final = ("gpu", "npu", "hpu", "node", "device", "machine", "card", "accelerator", *_CHIPS)
 _LABELS: Final = (
     *(
         "gpus:",
@@ -78,6 +78,6 @@ GRAMMAR = Grammar(
         "8 nodes x 8 H100-80GB = 64 GPUs",
         "number of gpus: 256",
     ),
-    hint=("gpu", "node", "device", "machine", "world", "card", "accelerator", "00", "l40", "h20", "090"),
+    hint=(*_UNITS, "world"),
     read=read,
 )

@@ -21,10 +21,10 @@ _SPELT_OUT: Final = "one two three four five six seven eight nine ten eleven twe
 COUNTED: Final = {word: value for value, word in enumerate(_SPELT_OUT.split(), start=1)}
 SINGLE: Final = words("single one a an")
 NODES: Final = words("node nodes machine machines server servers host hosts")
-DEVICES: Final = words("gpu gpus device devices card cards accelerator accelerators")
+DEVICES: Final = words("gpu gpus npu npus hpu hpus device devices card cards accelerator accelerators")
 _CHIPS: Final = words(
-    "a10 a10g a30 a40 a100 a800 a6000 b100 b200 b300 gb200 gb300 gh200 h20 h100 h200 h800 l4 l20 l40 l40s p100 t4 v100 mi100 mi210 mi250"
-    " mi250x mi300 mi300x mi325x mi355x rtx rtx3090 rtx4090 rtx5090 3090 4090 5090"
+    "a10 a10g a30 a40 a100 a800 a6000 b100 b200 b300 gaudi gaudi2 gaudi3 gb200 gb300 gh200 h20 h100 h200 h800 l4 l20 l40 l40s p100 t4 v100"
+    " mi100 mi210 mi250 mi250x mi300 mi300x mi325x mi355x rtx rtx3090 rtx4090 rtx5090 3090 4090 5090"
 )
 SEPARATE: Final = NODES | DEVICES | words("bs acc")  # words that may be right behind a digit: `8gpus`
 
