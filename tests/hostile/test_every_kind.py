@@ -115,7 +115,7 @@ TEXTS: dict[str, tuple[dict[str, Content], str, int]] = {
     "a template of jinja": ({"a.yaml": f"{{% for x in y %}}\n{SIZES}{{% endfor %}}\n"}, "", 0),
     "values of jinja": ({"a.yaml": SIZES.replace("size: 4", "size: {{ micro }}")}, "", 0),
     "marks of a conflict": ({"a.yaml": f"<<<<<<< HEAD\n{SIZES}=======\n{SIZES}>>>>>>> x\n"}, "merge conflict", 1),
-    "marks of a conflict in a script": ({"run.sh": f"<<<<<<< HEAD\n{RUN}=======\n{RUN}>>>>>>> x\n"}, "good.yaml", 0),
+    "marks of a conflict in a script": ({"run.sh": f"<<<<<<< HEAD\n{RUN}=======\n{RUN}>>>>>>> x\n"}, "GBS007", 0),
     "a NUL in a Makefile": ({"Makefile": f"all:\n\t{RUN}\0"}, "GBS007", 0),
     "a NUL in a document": ({"README.md": f"```bash\n{RUN}```\n\0"}, "good.yaml", 0),
     "a NUL in a program": ({"train.py": f"{CALL}\0"}, "good.yaml", 0),

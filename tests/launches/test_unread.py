@@ -43,7 +43,18 @@ def told(report: Report) -> list[Finding]:
     return list(report.findings())
 
 
+def marked(ours: str, theirs: str) -> str:
+    """What git leaves where two branches have changed the same lines."""
+    return f"<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> newest\n"
+
+
 SILENT = {
+    "marks of a conflict where nothing is launched": {
+        "build.sh": marked("make all\n", "make -j all\n"),
+        "Makefile": marked("A=1\n", "A=2\n"),
+    },
+    "a document about conflicts": {"CONTRIBUTING.md": f"Then git says:\n\n```text\n{marked('a: 1', 'a: 2')}```\n```bash\n{LAUNCH}\n```\n"},
+    "a line that only looks like a mark": {"run.sh": f"cat <<'E'\n<<<<<<< here\n=======\nE\n{LAUNCH}\n"},
     "a large data dump": {"dump.sh": "0123 abcd\n" * 200_000},
     "a large data dump in Markdown": {"dump.md": "0123 abcd\n" * 200_000},
     "large prose about training": {"guide.md": "how to accelerate training with torchrun and deepspeed\n" * 40_000},
@@ -230,6 +241,19 @@ UNREAD: dict[str, tuple[dict[str, str | bytes], str]] = {
         "more than 40,000 statements and words",
     ),
     "a name without suffix": ({"run.sh": f"{BUSY}torchrun train.py --config-name=sft\n"}, "more than 40,000 statements and words"),
+    "marks of a conflict": (
+        {"run.sh": marked("GRAD=4\n", "GRAD=8\n") + LAUNCH + " --gradient_accumulation_steps $GRAD\n"},
+        "merge conflict marker in line 1",
+    ),
+    "marks within a command": (
+        {"run.sh": "torchrun \\\n" + marked("  --nproc_per_node 4 \\\n", "  --nproc_per_node 8 \\\n") + "  train.py --config sft.yaml\n"},
+        "merge conflict marker in line 2",
+    ),
+    "marks in a Makefile": ({"Makefile": marked("N=4\n", "N=8\n") + f"all:\n\t{LAUNCH}\n"}, "merge conflict marker in line 1"),
+    "marks in a sourced file": (
+        {"run.sh": f"source .env\n{LAUNCH} --gradient_accumulation_steps $N\n", ".env": marked("N=4\n", "N=8\n")},
+        "it sources .env, merge conflict marker in line 1",
+    ),
     "a Makefile": ({"Makefile": f"all:\n\t{BUSY.replace(chr(10), chr(10) + chr(9))}{VIOLATING}"}, "more than 40,000 statements and words"),
 }
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,17 @@ def test_a_merge_conflict_is_one_finding(tmp_path: Path) -> None:
     (found,) = check_example(Example((("sft.yaml", text),)), tmp_path).findings()
     assert (found.code, found.message) == ("GBS001", "merge conflict marker in line 4")
     assert text[found.at.start :].startswith("<<<<<<<")
+
+
+@pytest.mark.parametrize("notebook", [False, True], ids=["program", "notebook"])
+def test_a_program_matters_if_git_marked_a_conflict_in_it(notebook: bool, tmp_path: Path) -> None:
+    call = "from transformers import TrainingArguments\nTrainingArguments(per_device_train_batch_size=4)\n"
+    cell = json.dumps({"cell_type": "code", "source": call, "outputs": []})
+    marks = "<<<<<<< HEAD\n{0}\n=======\n{0}\n>>>>>>> newest\n"
+    files = (("a.ipynb", f'{{"cells": [\n{marks.format(cell)}]}}'),) if notebook else (("a.py", marks.format(call)),)
+    assert list(check_example(Example((("a.py", f"print 'python 2'\n{call}"),)), tmp_path).findings()) == []
+    (found,) = check_example(Example(files), tmp_path).findings()
+    assert (found.code, found.message) == ("GBS001", f"merge conflict marker in line {1 + notebook}")
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,8 @@ class FileJudge:
         statements, characters = MOST_STATEMENTS, MOST_COMMENT_CHARACTERS
         for document in documents:
             if isinstance(document, Unreadable):
-                matters = document.matters and (document.source is None or self._repository.concerns(document.source))
+                text = None if path.endswith(PROGRAMS) else document.source
+                matters = document.matters and (text is None or self._repository.concerns(text))
                 yield self.unreadable(path, document._replace(matters=matters), named)
             elif statements < 0 or characters < 0:
                 start = document.root.start if document.root is not None else 0

@@ -40,6 +40,7 @@ from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers import read
 from pytest_gbs.readers.python import executes_files
+from pytest_gbs.readers.refusal import conflict
 from pytest_gbs.shell import read_commands, reads
 from pytest_gbs.shell.limits import LONGEST_VALUE, MOST_SEARCHES, MOST_SHARED, MOST_TURNS, TOO_LONG, Exhausted, SharedSteps
 from pytest_gbs.shell.starting import started_script
@@ -134,7 +135,7 @@ class Scripts:
     def launches(self, path: str) -> tuple[FoundLaunch, ...]:
         """The launches of the script at `path`, in order."""
         if path not in self._found:
-            source = self.tree.read(path)
+            source = self._readable(path)
             if isinstance(source, Unreadable):
                 self._found[path] = ()
                 self._refused(source)
@@ -174,7 +175,8 @@ class Scripts:
         elsewhere = problem.reason in NOT_THERE or (problem.reason == OUTSIDE and path.lower().endswith(DOCUMENTS))
         launches = self.unread_scripts.may_launch(path) if problem.source else problem.matters if seen else not elsewhere
         if launches or path in self._named:
-            self.unread[path] = Unread(path, problem.reason, Location(path, 0, 0), whole=True)
+            at = problem.offset or 0
+            self.unread[path] = Unread(path, problem.reason, Location(path, at, at), whole=True)
 
     def failed(self, path: str) -> None:
         """Note a script that could not be read because of a bug of ours."""
@@ -240,7 +242,7 @@ class Scripts:
     def _unsourced(self, script: Script) -> Iterator[Stop]:
         """Yield the files that a script sources and that can't be read; those that are scripts by name say so themselves."""
         for path, at in script.unsourced:
-            problem = self.tree.read(path)
+            problem = self._readable(path)
             if isinstance(problem, Unreadable) and problem.reason not in NOT_THERE and not reads(path):
                 yield Stop(f"it sources {path}, {problem.reason}", at)
 
@@ -257,8 +259,14 @@ class Scripts:
             self._unread_scripts = UnreadScripts(self._for_all, self._all, self.paths)
         return self._unread_scripts
 
-    def _source(self, path: str) -> Source | None:
+    def _readable(self, path: str) -> Source | Unreadable:
+        """The file at `path`, or why it can't be read; what git marked in a document is for readers to see."""
         found = self.tree.read(path)
+        marked = conflict(found.text) if isinstance(found, Source) and not path.lower().endswith(DOCUMENTS) else None
+        return Unreadable(path, marked[1], marked[0], found) if marked is not None and isinstance(found, Source) else found
+
+    def _source(self, path: str) -> Source | None:
+        found = self._readable(path)
         return found if isinstance(found, Source) else None
 
     @property

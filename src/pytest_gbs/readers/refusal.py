@@ -27,11 +27,17 @@ def unreadable(source: Source, offset: int, reason: str) -> Unreadable:
     from pytest_gbs.files.words import MATTERING
 
     text = source.text
-    marker = f"\n{text}".find("\n<<<<<<< ")
-    if marker >= 0 and "\n>>>>>>> " in text:
-        offset, reason = marker, f"merge conflict marker in line {text.count(chr(10), 0, marker) + 1}"
+    offset, reason = conflict(text) or (offset, reason)
     matters = any(word in text for word in MATTERING) and not is_template(text) and not text.startswith("${", offset)
     return Unreadable(source.path, reason, min(offset, len(text)), source, matters)
+
+
+def conflict(text: str) -> tuple[int, str] | None:
+    """Where git marked a conflict that is not resolved, in words too; None if it did not."""
+    marker = 0 if text.startswith("<<<<<<< ") else text.find("\n<<<<<<< ") + 1
+    if "\n>>>>>>> " not in text or not text.startswith("<<<<<<< ", marker):
+        return None
+    return marker, f"merge conflict marker in line {text.count(chr(10), 0, marker) + 1}"
 
 
 def is_template(text: str) -> bool:

@@ -2,15 +2,15 @@
 
 Reading a script has limits, because a script may loop for ever: 1,000,000 characters (of a document: in its code blocks), 40,000
 statements and words, 2,000 commands, 400 launches, and some depth of functions, shells and scripts that start each other. Launches
-before that point are checked. A script is not read at all if it holds a NUL byte, if it is larger than `max-file-size`, or if it is a
-named pipe, a device or a file without read permission. A folder that cannot be listed may hold anything.
+before that point are checked. A script is not read at all if it holds a NUL byte or merge conflict markers, if it is larger than
+`max-file-size`, or if it is a named pipe, a device or a file without read permission. A folder that cannot be listed may hold anything.
 
 What the framework does: the shell runs the whole script, and a launch in the rest of it may change the batch of a recipe. A recipe
 that the script may launch is therefore undetermined instead of verified. That is a recipe whose name is in the script, or whose
 name fits a name with variables (`${size}.yaml`).
 
-How to fix it: move data out of the script, or split it. If it launches nothing, add it to `exclude` in the settings, or write
-`# gbs: file-ignore[GBS007] why` into it, and `# gbs: ignore[GBS007] why` into a recipe that stays undetermined.
+How to fix it: resolve the conflict; move data out of the script, or split it. If it launches nothing, add it to `exclude` in the
+settings, or write `# gbs: file-ignore[GBS007] why` into it, and `# gbs: ignore[GBS007] why` into a recipe that stays undetermined.
 
 It is a note on a document, on a script that by its name or folder evaluates or generates, behind 400 launches or 200 scripts that are
 started, in a loop or branch behind which nothing is launched, and where a limit that all scripts share was reached before.

@@ -19,7 +19,7 @@ from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_PYTHON_BRACES, MOST_PYT
 from pytest_gbs.model.location import Lines, Source, Unreadable
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.json_reader import read_json
-from pytest_gbs.readers.refusal import unreadable
+from pytest_gbs.readers.refusal import conflict, unreadable
 
 _NOT_CODE: Final = ("outputs", "metadata", "attachments")
 
@@ -91,7 +91,7 @@ class Program(NamedTuple):
 def read_program(source: Source) -> Program | Unreadable:
     """The program in `source`, or why there is none: this Python's own parser refuses it. Nothing is run or imported.
 
-    A program may be for another version of Python, so that this matters only if the file was named.
+    A program may be for another version of Python, so that this matters only if the file was named, or git marked a conflict in it.
     """
     if not source.path.endswith(NOTEBOOK):
         text = _not_unicode().sub("?", source.text)
@@ -99,10 +99,10 @@ def read_program(source: Source) -> Program | Unreadable:
         if isinstance(tree, ast.Module):
             lines = Lines(text)
             return Program(source, text, tree, lines, ((0, 0),), _wide(lines))
-        return unreadable(source, *tree)._replace(matters=False)
+        return _matters_if_marked(unreadable(source, *tree))
     document = _notebook(source)
     if isinstance(document, Unreadable):
-        return document._replace(matters=False)
+        return _matters_if_marked(document)
     text, places, cells = _cells(source, document)
     tree = parse(text)
     if not isinstance(tree, ast.Module):  # the cells that are Python; to try each takes as long again, and most notebooks have no others
@@ -111,7 +111,11 @@ def read_program(source: Source) -> Program | Unreadable:
     if isinstance(tree, ast.Module):
         lines = Lines(text)
         return Program(source, text, tree, lines, places, _wide(lines), cells, _prose(source, document))
-    return unreadable(source, 0, f"Python can't parse its code: {tree[1]}")._replace(matters=False)
+    return _matters_if_marked(unreadable(source, 0, f"Python can't parse its code: {tree[1]}"))
+
+
+def _matters_if_marked(problem: Unreadable) -> Unreadable:
+    return problem._replace(matters=problem.matters and problem.source is not None and conflict(problem.source.text) is not None)
 
 
 @lru_cache(2)
