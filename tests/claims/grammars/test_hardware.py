@@ -48,6 +48,7 @@ WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
         ("4x8 GB200", {NODES: 4, PER_NODE: 8}),
         ("benchmark on 8x4 GB200 GPUs", {NODES: 8, PER_NODE: 4}),
         ("requires 2x8xH100 nodes", {NODES: 2, PER_NODE: 8}),
+        ("runs on 2*8 GPUs", {NODES: 2, PER_NODE: 8}),
         ("2 8xH100 nodes", {NODES: 2, PER_NODE: 8}),
         ("set up for 4 A6000s", {WORLD: 4}),
         ("2 nodes x 8 Gaudi2", {NODES: 2, PER_NODE: 8}),

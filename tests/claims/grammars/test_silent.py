@@ -169,6 +169,10 @@ def test_states_no_hardware(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "force"),
     [
+        # Like examples/run_openvla_oft_rl_libero.sh of PRIME-RL/SimpleVLA-RL at 7c51662.
+        ("More machines? Set NUM_NODES=2", "advises"),
+        ("For 2 nodes, set the node count above", "advises"),
+        ("With 16 GPUs, increase the learning rate", "advises"),
         ("on 2 GPUs (1 trainer + 1 inference)", Force.OTHER),
         ("8 GPUs for SGLang inference, 8 GPUs for actor+ref", Force.OTHER),
         ("8 GPUs (2 learners, 6 inference engines)", Force.OTHER),

@@ -91,7 +91,9 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
         return Force.ADVISES
     # `With three GPUs, split=[10, 20] puts ...` states what happens on them.
     supposed = before.split() == ["with"] and statement.after(stop).lstrip().startswith(",") and " batch" not in around
-    return Force.ADVISES if supposed else Force.STATES
+    # `Set NUM_NODES=2 to train on two`, `For 2 nodes, set NUM_NODES=2` say what to do for them.
+    asked = before.split()[-1:] == ["set"] or _request().match(statement.after(stop)) is not None
+    return Force.ADVISES if supposed or asked else Force.STATES
 
 
 def _words(text: str) -> str:
@@ -131,6 +133,10 @@ def _stated_before(before: str) -> str:
 def _is_request(before: str) -> bool:
     """Whether "keep" asks for something: `keep the batch at 128`; "to keep it at 128" says what is."""
     return " keep " in before.replace(" to keep ", " ")
+
+
+# What follows hardware that is supposed.
+_request = lazy_pattern(r"\s*,\s*(?:please\s+)?(?:set|change|increase|decrease|edit|adjust|modify|pass|add)\s")
 
 
 # The letter of one alternative of several: `(a) with GBS 16`.

@@ -198,7 +198,7 @@ def _grid(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     if devices is None or per_node is None or is_chip(tokens[j].text):
         return []
     of_nodes = text_at(tokens, devices[0]) in NODES
-    close = text_at(tokens, i + 1) == "x" and tokens[i + 1].start == tokens[i].stop and tokens[j].start == tokens[i + 1].stop
+    close = j == i + 2 and tokens[i + 1].start == tokens[i].stop and tokens[j].start == tokens[i + 1].stop
     framed = i == 0 or tokens[i - 1].text in _FRAMES
     if not (of_nodes if j == i + 1 else of_nodes or (framed and (close or devices[1]))):
         return []
