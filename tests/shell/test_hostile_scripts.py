@@ -66,6 +66,9 @@ def test_a_script_at_a_limit_is_read_to_its_end() -> None:
     assert script("foo\n" + "\n" * 49_990 + "bar").stopped is None
     assert script("{ " * 19 + "foo" + "; }" * 19).stopped is None
     assert script("for i in {1..64}; do foo $i; done").not_converted == ()
+    # Like pretrain/scripts/v4-moe-ablation/exp1.sh of llm-jp/scripts at 0a70387: the data of a mixture, file by file.
+    mixture = "".join(f'DATA="${{DATA}} {number} ${{ROOT}}/{"name" * 25}_{number}"\n' for number in range(150))
+    assert script(f"DATA=\n{mixture}foo $DATA").stopped is None
     assert script("prose about torchrun\n" * 60_000, "README.md").stopped is None  # 1,260,000 characters, none of them a shell's
 
 

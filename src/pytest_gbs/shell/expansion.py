@@ -416,7 +416,7 @@ class Expansion(WordReading):
         source = self.file(rest[-1])
         if source is None or len(source.text) > LONGEST_VALUE * 5:
             return None
-        self.budget.write(len(source.text))
+        self.budget.write(0, len(source.text))
         if wanted == 1:
             return source.text
         pattern = filters.key_pattern(rest[0].text or "")

@@ -184,7 +184,7 @@ class Launching(ControlFlow):
             self.stop(f"shells nested more than {DEEPEST_CALL} deep", parts[0].use)
             return
         text, outer, before = ShellText(parts), self.text, self.wrappers
-        self.budget.write(len(text.string))
+        self.budget.write(0, len(text.string))
         root = parse(text, self.budget)
         self.text = text
         if wrappers and wrappers[-1].name == "sbatch":
@@ -209,7 +209,7 @@ class Launching(ControlFlow):
         if len(places) < 3 or not parse(ShellText(parts), self.budget).has_error:
             return None
         outer, text = self.text, quotes.with_escaped_quotes(self.text, places)
-        self.budget.write(len(text.string))
+        self.budget.write(0, len(text.string))
         node = quotes.only_string(parse(text, self.budget))
         if node is None:
             return None

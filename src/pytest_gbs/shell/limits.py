@@ -34,7 +34,8 @@ MOST_NAMED: Final = 8  # variables with a default that are named beside a value;
 LONGEST_PATH: Final = 4_096  # characters of the folder that a script went to; a longer one is unknown
 MOST_PUSHED: Final = 20  # folders that `popd` may go back to; those behind them are unknown
 TOO_LONG: Final = "too long"  # the name of what is unknown since it is longer
-MOST_TEXT: Final = 1_000_000  # characters of all expansions together; UNREAD points to the rest
+MOST_TEXT: Final = 10_000_000  # characters of all expansions, CHARACTERS_OF_PIECE more for each piece; UNREAD points to the rest
+CHARACTERS_OF_PIECE: Final = 10  # characters that cost as much as one more piece of a value: a text or an expansion in it
 DEEPEST: Final = 40  # statements or words within each other; what is deeper is UNREAD
 DEEPEST_CALL: Final = 8  # functions and shells within each other; what is deeper is UNREAD
 _STEPS_OF_TREE: Final = 4  # what a syntax tree costs, however small
@@ -122,12 +123,12 @@ class ShellBudget:
         if self.steps < 0:
             raise Exhausted(f"more than {MOST_STEPS:,} statements and words")
 
-    def write(self, length: int) -> None:
-        """Pay for so many characters of an expansion.
+    def write(self, pieces: int, characters: int = 0) -> None:
+        """Pay for so many pieces of values, which have so many characters.
 
         Raises: Exhausted: nothing is left.
         """
-        self.text -= length
+        self.text -= CHARACTERS_OF_PIECE * pieces + characters
         if self.text < 0:
             raise Exhausted(f"more than {MOST_TEXT:,} characters in its expansions")
 

@@ -153,9 +153,9 @@ def _assign(makefile: _Makefile, match: re.Match[str], line: _LogicalLine) -> No
 
 
 def _bounded(makefile: _Makefile, parts: Parts, at: Location) -> Parts:
-    length = sum(len(part.text or "") for part in parts) + len(parts)
-    makefile.interpreter.budget.write(length)
-    return (unknown(TOO_LONG, at),) if length > LONGEST_VALUE else parts
+    length = sum(len(part.text or "") for part in parts)
+    makefile.interpreter.budget.write(len(parts), length)
+    return (unknown(TOO_LONG, at),) if length + len(parts) > LONGEST_VALUE else parts
 
 
 _reference = lazy_pattern(r"\$(?:\$|\(([^()\n]*)\)|\{([^{}\n]*)\}|(\())|\$(.)?", re.DOTALL)

@@ -259,10 +259,13 @@ class _WordReader:
 
     def add_expanded(self, parts: Parts, at: Location, *, quoted: bool) -> None:
         """Add what an expansion at `at` gave."""
-        self.budget.write(len(parts) + sum(len(part.text or "") for part in parts))
+        characters = sum(len(part.text or "") for part in parts)
         if self.split and not quoted:
+            self.budget.write(len(parts) + characters)  # each may be a word
             self.fields.add_split(parts, at)
-        elif any(blank in part.text for part in parts if part.text for blank in BLANKS):
+            return
+        self.budget.write(len(parts), characters)
+        if any(blank in part.text for part in parts if part.text for blank in BLANKS):
             self.fields.add(parts)  # several words, perhaps a command: each keeps its place
         else:
             self.fields.add(tuple(part._replace(use=at) for part in parts))
