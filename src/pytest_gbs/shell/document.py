@@ -65,7 +65,9 @@ def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
 _launch = lazy_pattern(
     r"\s*(?:[A-Z][A-Z0-9_]{0,60}=[^\s'\"]{0,200}[ \t]+){0,20}"
     r"(?:(?:torchrun|deepspeed|composer)[ \t]+[-./\w\\]|accelerate[ \t]+launch[ \t]|llamafactory-cli[ \t]+train[ \t]"
-    r"|tune[ \t]+run[ \t]|axolotl[ \t]+train[ \t]|python3?[ \t]+(?:-u[ \t]+)?(?:-m[ \t]+[\w.]|[-./\w]{1,200}\.py(?:\s|$))"
+    r"|(?:tune|fabric|lightning)[ \t]+run[ \t]|axolotl[ \t]+train[ \t]|fairseq-train[ \t]"
+    r"|(?:litgpt|xtuner|swift|oumi)[ \t]+[a-z_]+[ \t]+[-./\w$<{]"
+    r"|python3?[ \t]+(?:-u[ \t]+)?(?:-m[ \t]+[\w.]|[-./\w]{1,200}\.py(?:\s|$))"
     r"|(?:bash|sh|sbatch)[ \t]+[-./\w]{1,200}\.(?:sh|slurm|sbatch)(?:\s|$))"
 )
 

@@ -70,7 +70,7 @@ class Expressions(LibraryCalls):
 
     def _binop(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
-        if self.line is None and isinstance(node.op, (ast.Div, ast.FloorDiv)) and _counts_processes(node.right):
+        if self.line is None and isinstance(node.op, (ast.Div, ast.FloorDiv)) and _counts_processes(node.right, scope):
             return self.lost(node)  # `64 // devices` is no number of each process: it changes with the hardware
         computes = _power if isinstance(node.op, ast.Pow) else _ARITHMETIC.get(type(node.op))
         if computes is None or not isinstance(left, Known) or not isinstance(right, Known):
@@ -147,7 +147,11 @@ def _power(base: int | float, power: int | float) -> int | float:
 _processes = lazy_pattern(r"(?:n|n_|num_|num_of_)?(?:devices|gpus|processes)|(?:n|n_|num_)gpu|nproc|world_size", re.IGNORECASE)
 
 
-def _counts_processes(node: ast.expr) -> bool:
-    """Whether the name of `node` says that it is a number of processes or GPUs."""
+def _counts_processes(node: ast.expr, scope: Scope) -> bool:
+    """Whether the name of `node` says that it is a number of processes or GPUs, unless the program has written down several."""
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    return _processes().fullmatch(name) is not None
+    if _processes().fullmatch(name) is None:
+        return False
+    bindings = (scope.find(name) or (scope, []))[1] if isinstance(node, ast.Name) else []
+    written = bindings[0].value if len(bindings) == 1 and bindings[0].parameter is None else None
+    return not isinstance(written, ast.Constant) or written.value in (0, 1, None)

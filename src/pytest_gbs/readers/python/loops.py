@@ -29,9 +29,13 @@ _TOGETHER: Final = {
     "torch.distributed.fsdp.fully_shard": "FullyShardedDataParallel",
     "torch.distributed._composable.fsdp.fully_shard": "FullyShardedDataParallel",
     "jax.pmap": "pmap",
+    **dict.fromkeys(("lightning.Fabric", "lightning.fabric.Fabric", "lightning_fabric.Fabric"), "Fabric"),
 }
 # With one of these the processes of FSDP may share a batch: tensor and context parallelism, meshes of several dimensions.
-_SHARES: Final = ("device_mesh", "DeviceMesh", "parallelize_module", "context_parallel", "tensor.parallel")
+_SHARES: Final = ("device_mesh", "DeviceMesh", "parallelize_module", "context_parallel", "tensor.parallel", "ModelParallelStrategy")
+_SHARDED: Final = frozenset(("FullyShardedDataParallel", "Fabric"))
+# Those of which a program makes one, whose arguments matter.
+_OBJECTS: Final = frozenset(("Accelerator", "Fabric"))
 _PLUGIN: Final = "deepspeed_plugin"
 # With one of these accelerate divides batches otherwise, or accumulates otherwise.
 _OTHERWISE: Final = frozenset(("split_batches", _PLUGIN, "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config"))
@@ -41,7 +45,7 @@ _STEPS: Final = "gradient_accumulation_steps"
 _ACCUMULATES: Final = {"gradient_accumulation_plugin": "num_steps", _PLUGIN: _STEPS, "deepspeed_plugins": ""}
 # What data loaders are called that take `batch_size`, second if without a name, by the package that they are of.
 _LOADERS_OF: Final = {"torch": ".DataLoader", "torch_geometric": ".DataLoader", "sentence_transformers": "DataLoader"}
-_PREPARES: Final = frozenset(("prepare", "prepare_data_loader"))
+_PREPARES: Final = frozenset(("prepare", "prepare_data_loader", "setup_dataloaders"))
 _PASSES_ON: Final = frozenset(
     ("enumerate", "tqdm", "trange", "iter", "skip_first_batches", "cycle", "track", "synchronized_dataloader_step")
 )
@@ -77,13 +81,14 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     found = [(call, scope, _TOGETHER.get(scopes.qualified(call.func), "")) for call, scope in scopes.calls]
     together = [each for each in found if each[2]]
     kinds = {name for _, _, name in together}
-    if not kinds or (len(together) > 1 and "Accelerator" in kinds) or "MEGATRON_LM" in evaluator.program.text:
+    if not kinds or (len(together) > 1 and kinds & _OBJECTS) or "MEGATRON_LM" in evaluator.program.text:
         return  # Megatron-LM under accelerate has batches of its own
-    if "FullyShardedDataParallel" in kinds and any(word in evaluator.program.text for word in _SHARES):
+    if kinds & _SHARDED and any(word in evaluator.program.text for word in _SHARES):
         return
     call, scope, kind = together[0]
     place = evaluator.program.span(call)
-    own = evaluator.keywords(call, scope) if kind == "Accelerator" else None
+    made = evaluator.keywords(call, scope) if kind in _OBJECTS else Table({}, *place)
+    own = made if kind == "Accelerator" else None
     reading = Reading(scopes, evaluator)
     if own is not None:
         own.entries.update((_STEPS, reading.steps_of_plugin(each, scope)) for each in call.keywords if each.arg in _ACCUMULATES)
@@ -94,7 +99,7 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     shared = model_parallel(scopes, evaluator)
     if entries is not None and not (own is not None and shared):
         entries |= shared
-        yield call, Table({kind: (evaluator.program.span(call.func), own or Table({}, *place)), **entries}, *place)
+        yield call, Table({kind: (evaluator.program.span(call.func), made), **entries}, *place)
 
 
 def _followed(reading: Reading, call: ast.Call, scope: Scope, own: Table | None) -> dict[str, Entry] | None:
@@ -427,7 +432,7 @@ class Reading:
             elif not tests:
                 yield place, Known(1, *place)
             else:
-                every = _every(_named_test(tests[0].test, loop))
+                every = _when(tests[0].test, loop)
                 yield (self.evaluator.program.span(every), self.evaluator.value(every, loop.scope)) if every is not None else (place, lost)
 
 
@@ -464,6 +469,13 @@ def _has_modulo(test: ast.expr) -> bool:
     return any(isinstance(each, ast.Mod) for each in ast.walk(test))
 
 
+def _when(test: ast.expr, loop: _Loop) -> ast.expr | None:
+    """N of a test that holds for each batch number N; with Fabric it is `not is_accumulating`, of `is_accumulating = (i + 1) % N != 0`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _every(_named_test(test.operand, loop), ast.NotEq)
+    return _every(_named_test(test, loop))
+
+
 def _named_test(test: ast.expr, loop: _Loop) -> ast.expr:
     """What `test` is if the loop gives it a name before: `is_update_step = (i + 1) % 8 == 0`."""
     found = loop.scope.names.get(test.id, []) if isinstance(test, ast.Name) else []
@@ -471,12 +483,12 @@ def _named_test(test: ast.expr, loop: _Loop) -> ast.expr:
     return found[0].value if inside and found[0].value is not None else test
 
 
-def _every(test: ast.expr) -> ast.expr | None:
+def _every(test: ast.expr, holds: type[ast.cmpop] = ast.Eq) -> ast.expr | None:
     """N in `(step + 1) % N == 0`, or where the last batch counts too: `... or step == len(loader) - 1`; else None."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
         found = [each for each in test.values if _has_modulo(each)]
         return _every(found[0]) if len(found) == 1 else None
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], holds):
         return None
     zero = test.comparators[0]
     modulo = test.left if isinstance(test.left, ast.BinOp) and isinstance(test.left.op, ast.Mod) else None
