@@ -51,6 +51,8 @@ GLOBAL = "global_batch_size"
         ("the full, fixed batch size of 512 (with gradient accumulation).", 512),
         ("accumulate gradients over equivalent batch size of 8 i.e. 2 microbatches of size 4", 8),
         ("128 global batch size on 64 GPUs", 128),
+        ("finetuning (4 GPUs, 128 effective batch size)", 128),
+        ("4 GPUs and 128 global batch", 128),
         ("512 samples per optimizer step", 512),
         ("global samples per step: 512", 512),
         ("512 sequences per step", 512),

@@ -104,6 +104,7 @@ NOT_BATCHES = {
     "range": "global batch size between 64 and 128",
     "range-hyphen": "GBS 64-128",
     "alternatives": "global batch size 64 or 128",
+    "alternatives-in-front": "16, 32 or 128 effective batch size",
     "suppression": "gbs: ignore[GBS101] the global batch size 128 is that of the paper",
     "not-a-claim": "gbs: not-a-claim, effective batch size 128",
     "chinese": "自动计算 DP 和 GBS",

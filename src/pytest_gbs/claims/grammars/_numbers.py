@@ -129,4 +129,6 @@ def _in_front(tokens: Sequence[WordToken], label: Label) -> int | None:
         at -= 1
     if tokens[at].kind != NUMBER or is_list(tokens, at) or not is_bare(tokens, label.stop):
         return None
-    return None if text_at(tokens, at - 1) in (*_OPERATORS, ",", "or", "and", "-", "+", "=") else at
+    before = text_at(tokens, at - 1)
+    listed = before in (",", "or", "and") and at > 1 and tokens[at - 2].kind == NUMBER
+    return None if listed or before in (*_OPERATORS, "-", "+", "=") else at
