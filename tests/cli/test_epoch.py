@@ -23,6 +23,11 @@ SFT = "model_name_or_path: m\nmax_length: 8\nper_device_train_batch_size: 4\ngra
         pytest.param(Epoch(100, 128, 32), 0, 100, 4, id="not one whole step"),
         pytest.param(Epoch(100, 128), 0, 100, None, id="the micro batch is not known"),
         pytest.param(Epoch(1, 1, 1), 1, 0, 0, id="one sample"),
+        # 15 for each of 2 processes are 3 batches of 4, and so are 3 pairs of batches.
+        pytest.param(Epoch(30, 8, 8, 2), 3, 6, 6, id="however they are shared out"),
+        # 16 for each of 2 processes, one of them repeated, are 4 batches of 4; of 7 whole batches, 3 pairs.
+        pytest.param(Epoch(31, 8, 8, 2), 3, 7, None, id="by examples or by batches"),
+        pytest.param(Epoch(100, 4, 4, 16), 25, 0, None, id="less than one for each process"),
     ],
 )
 def test_what_an_epoch_comes_to(epoch: Epoch, full: int, left: int, dropped: int | None) -> None:

@@ -24,6 +24,8 @@ from tests.runtime.counter import Counter
 from tests.runtime.judged import TINY_LLAMA, Judged
 from tests.runtime.tiny import model_of, text, tokenizer
 
+PAIRS = ("dpo", "rm")  # stages of LLaMA-Factory
+
 
 @contextmanager
 def counted(counter: Counter) -> Iterator[None]:
@@ -62,8 +64,9 @@ def stored(folder: Path) -> Path:
 
 
 def answers(path: Path, many: int) -> None:
-    """Write questions with answers, of different lengths."""
-    path.write_text(json.dumps([{"instruction": text(n, 3), "input": "", "output": text(n + 1, 4)} for n in range(many)]))
+    """Write questions with answers, of different lengths, the better of two among them."""
+    rows = ({"instruction": text(n, 3), "input": "", "output": text(n + 1, 4), "worse": text(n + 2, 3)} for n in range(many))
+    path.write_text(json.dumps(list(rows)))
 
 
 def by_litgpt(job: Judged, folder: Path) -> None:
@@ -143,18 +146,41 @@ def by_llamafactory(job: Judged, folder: Path) -> None:
     from llamafactory.train.tuner import run_exp
 
     answers(folder / "rows.json", job.rows)
-    (folder / "dataset_info.json").write_text('{"rows": {"file_name": "rows.json"}}')
+    pairs = {"ranking": True, "columns": {"prompt": "instruction", "query": "input", "chosen": "output", "rejected": "worse"}}
+    rows = {"file_name": "rows.json", **(pairs if job.recipe["stage"] in PAIRS else {})}
+    (folder / "dataset_info.json").write_text(json.dumps({"rows": rows}))
     here = {"model_name_or_path": str(stored(folder)), "dataset_dir": str(folder), "output_dir": str(folder / "out"), "use_cpu": True}
     sys.argv = ["llamafactory-cli", written(job, folder, **here)]
     run_exp()
 
 
-STARTS = {"litgpt": by_litgpt, "torchtune": by_torchtune, "axolotl": by_axolotl, "llamafactory": by_llamafactory}
+def by_sentence_transformers(job: Judged, folder: Path) -> None:
+    """A program of sentence-transformers or SetFit, with a tiny model and pairs of sentences."""
+    from datasets import Dataset
+    from sentence_transformers import InputExample, SentenceTransformer, models
+
+    parts = models.Transformer(str(stored(folder)), max_seq_length=16)
+    model = SentenceTransformer(modules=[parts, models.Pooling(parts.get_embedding_dimension())], device="cpu")
+    pairs = [(text(n, 3), text(n + 1, 3)) for n in range(job.rows)]
+    names = {
+        "model": model, "folder": str(folder), "examples": [InputExample(texts=pair) for pair in pairs],
+        "rows": Dataset.from_dict({"anchor": [one for one, _ in pairs], "positive": [other for _, other in pairs]}),
+    }  # fmt: skip
+    exec(job.program, names)
+
+
+STARTS = {
+    "sentence_transformers": by_sentence_transformers,
+    "litgpt": by_litgpt,
+    "torchtune": by_torchtune,
+    "axolotl": by_axolotl,
+    "llamafactory": by_llamafactory,
+}
 
 
 def command(job: Judged, folder: str) -> Counter:
     """What one process of a training consumed."""
-    counter = Counter()
+    counter = Counter(2 if job.recipe.get("stage") in PAIRS or job.kind == "sentence_transformers" else 1)
     place = Path(folder, os.environ.get("RANK", "0"), job.name.replace(" ", "-"))
     place.mkdir(parents=True, exist_ok=True)
     with counted(counter), suppress(SystemExit):

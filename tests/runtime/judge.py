@@ -165,6 +165,9 @@ def fit(job: Judged, folder: str) -> Counter:
             super().__init__()
             self.layer = torch.nn.Linear(4, 1)
 
+        def on_train_epoch_start(self) -> None:
+            counter.epochs.append([])
+
         def training_step(self, rows: Any, _: int) -> Any:
             counter.now += len(rows)
             return self.layer(rows).mean()
@@ -191,7 +194,7 @@ def engine(job: Judged, folder: str) -> Counter:
     return loop(job, folder)
 
 
-KINDS = {"loop": accelerated, "lightning": fit, "deepspeed": engine, **dict.fromkeys(STARTS, command)}
+KINDS = {"loop": accelerated, "torch": loop, "lightning": fit, "deepspeed": engine, **dict.fromkeys(STARTS, command)}
 
 
 def main() -> None:

@@ -63,6 +63,7 @@ for rows in loader:
     stepped(accelerator.sync_gradients)
 """
 _PLUGIN: Final = "from accelerate.utils import GradientAccumulationPlugin\n"
+_PLUGGED: Final = "gradient_accumulation_plugin=GradientAccumulationPlugin"
 _TWO: Final = "gradient_accumulation_steps=2"
 _OWN_LOOP: Final = """\
 from accelerate import Accelerator
@@ -99,6 +100,78 @@ for rows in loader:
 """
 
 
+_DDP: Final = """\
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, DistributedSampler
+
+model = DistributedDataParallel(model)
+loader = DataLoader(data, batch_size={micro}, sampler=DistributedSampler(data){more})
+for step, rows in enumerate(loader):
+    (model(rows).mean() / {steps}).backward()
+    if (step + 1) % {steps} == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+    stepped((step + 1) % {steps} == 0)
+"""
+# Micro batch, and the program's loader, loop and condition for a step.
+_FREE_LOOP: Final = """\
+from accelerate import Accelerator
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler
+
+accelerator = Accelerator()
+model, optimizer, loader = accelerator.prepare(model, optimizer, {loader})
+for step, rows in enumerate(loader):
+    accelerator.backward(model(rows).mean() / {steps})
+    if {when}:
+        optimizer.step()
+        optimizer.zero_grad()
+    stepped({when})
+"""
+_ENGINE_LOADER: Final = """\
+import deepspeed
+from torch.utils.data import DataLoader, DistributedSampler
+
+config = {config}
+engine, _, _, _ = deepspeed.initialize(model=model, optimizer=optimizer, config=config)
+sampler = DistributedSampler(data, shuffle=False)
+loader = DataLoader(data, batch_size=engine.train_micro_batch_size_per_gpu(), sampler=sampler)
+for rows in loader:
+    engine.backward(engine(rows).mean())
+    stepped(engine.is_gradient_accumulation_boundary())
+    engine.step()
+"""
+
+
+def _free(name: str, processes: int, steps: int, loader: str, when: str, rows: int = 48) -> Judged:
+    return Judged(f"loop: {name}", "loop", processes, {}, rows, _FREE_LOOP.format(loader=loader, steps=steps, when=when))
+
+
+_FIT: Final = """\
+from sentence_transformers import losses
+from torch.utils.data import DataLoader
+
+loader = DataLoader(examples, shuffle=True, batch_size={micro})
+model.fit(train_objectives=[(loader, losses.MultipleNegativesRankingLoss(model))], epochs=1, show_progress_bar=False, output_path=folder)
+"""
+_SENTENCES: Final = """\
+from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments, losses
+
+args = SentenceTransformerTrainingArguments(
+    output_dir=folder, per_device_train_batch_size={micro}, gradient_accumulation_steps={steps}, num_train_epochs=1,
+    report_to=[], use_cpu=True, save_strategy="no", disable_tqdm=True,
+)
+SentenceTransformerTrainer(model=model, args=args, train_dataset=rows, loss=losses.MultipleNegativesRankingLoss(model)).train()
+"""
+
+
+def _sentences(name: str, processes: int, program: str, rows: int = 48) -> Judged:
+    return Judged(f"sentence-transformers: {name}", "sentence_transformers", processes, {}, rows, program)
+
+
+def _ddp(name: str, processes: int, micro: int, steps: int, rows: int = 48, more: str = "") -> Judged:
+    return Judged(f"torch: {name}", "torch", processes, {}, rows, _DDP.format(micro=micro, steps=steps, more=more))
+
+
 def _loop(name: str, processes: int, micro: int, steps: int, rows: int = 48, options: str = "") -> Judged:
     more = f", dataloader_config=DataLoaderConfiguration({options})" if options else ""
     imports = "from accelerate import DataLoaderConfiguration\n" if options else ""
@@ -116,9 +189,9 @@ def _lightning(name: str, processes: int, micro: int, steps: int, rows: int = 48
     return Judged(f"lightning: {name}", "lightning", processes, {**trainer}, rows, text)
 
 
-def _deepspeed(name: str, processes: int, rows: int = 48, zero: int = 0, **sizes: int | bool) -> Judged:
+def _deepspeed(name: str, processes: int, rows: int = 48, zero: int = 0, program: str = _ENGINE, **sizes: int | bool) -> Judged:
     config = {**sizes, "zero_optimization": {"stage": zero}, "zero_allow_untested_optimizer": True}
-    return Judged(f"deepspeed: {name}", "deepspeed", processes, config, rows, _ENGINE.format(config=config))
+    return Judged(f"deepspeed: {name}", "deepspeed", processes, config, rows, program.format(config=config))
 
 
 def _trl(kind: str, name: str, processes: int, micro: int, steps: int, **more: Any) -> Judged:
@@ -297,4 +370,74 @@ JUDGED: Final = (
     _llamafactory("3 x 2, steps given", 1, 3, 2, max_steps=2),
     _llamafactory("2 x 2 on 2", 2, 2, 2),
     _llamafactory("1 x 4 on 2", 2, 1, 4),
+    _sentences("fit, 6", 1, _FIT.format(micro=6)),
+    _sentences("4 x 3", 1, _SENTENCES.format(micro=4, steps=3)),
+    _llamafactory("DPO, 2 x 3", 1, 2, 3, stage="dpo", pref_loss="orpo"),
+    _llamafactory("DPO, 2 x 2 on 2", 2, 2, 2, stage="dpo", pref_loss="simpo"),
+    _llamafactory("reward, 1 x 4", 1, 1, 4, stage="rm"),
+    _llamafactory("pre-training, packed", 1, 2, 2, stage="pt", packing=True, max_steps=2),
+    _llamafactory("packed on 2", 2, 2, 1, packing=True, max_steps=2),
+    _llamafactory("the last batch dropped on 2", 2, 2, 2, 31, dataloader_drop_last=True),
+    _axolotl("2 x 2, packed", 2, 2, 96, sample_packing=True, pad_to_sequence_len=True, max_steps=2, flash_attention=False),
+    _axolotl("1 x 4, packed", 1, 4, 96, sample_packing=True, pad_to_sequence_len=True, max_steps=2),
+    _axolotl("grouped by length, the last batch dropped", 3, 2, 46, group_by_length=True, dataloader_drop_last=True),
+    _trainer("steps of the accumulation plug-in", 1, 2, 1, accelerator_config={"gradient_accumulation_kwargs": {"num_steps": 4}}),
+    _trainer("each batch synchronised on 2", 2, 2, 3, accelerator_config={"gradient_accumulation_kwargs": {"sync_each_batch": True}}),
+    _trainer("streamed on 2, a share for each", 2, 2, 2, streaming=True, accelerator_config={"dispatch_batches": False}),
+    _trainer("streamed on 4 and split", 4, 8, 1, streaming=True, **_SPLIT),
+    _trainer("split on 2, a partial step", 2, 4, 2, 27, **_EPOCHS, num_train_epochs=1, **_SPLIT),
+    _trainer("dispatched on 2, a partial step", 2, 2, 3, 31, **_EPOCHS, num_train_epochs=1, **_DISPATCH),
+    _trainer("the last batch dropped on 4", 4, 2, 2, 61, **_EPOCHS, num_train_epochs=2, dataloader_drop_last=True),
+    _trainer("average over tokens off on 2", 2, 1, 3, average_tokens_across_devices=False),
+    _trainer(
+        "DeepSpeed on 2, numbers",
+        2,
+        2,
+        3,
+        deepspeed={
+            "train_batch_size": 12,
+            "train_micro_batch_size_per_gpu": 2,
+            "gradient_accumulation_steps": 3,
+            "zero_optimization": {"stage": 1},
+            "zero_allow_untested_optimizer": True,
+        },
+    ),
+    Judged("trainer: its own defaults", "trainer", 1, {"max_steps": 2}),
+    _trl("sft", "2 x 3 on 2, packed", 2, 2, 3, packing=True, packing_strategy="wrapped", max_length=8),
+    _trl("sft", "4 x 2 on 2, split", 2, 4, 2, **_SPLIT),
+    _trl("sft", "2 x 2 on 2, DeepSpeed", 2, 2, 2, **_AUTO),
+    _trl("sft", "3 x 2, the last batch dropped", 1, 3, 2, **_EPOCHS, num_train_epochs=2, dataloader_drop_last=True),
+    _trl("dpo", "2 x 2, reference computed before", 1, 2, 2, precompute_ref_log_probs=True),
+    _trl("dpo", "2 x 3 on 2, an epoch", 2, 2, 3, **_EPOCHS, num_train_epochs=1),
+    _trl("dpo", "4 x 1 on 2, split", 2, 4, 1, **_SPLIT),
+    _trl("kto", "1 x 4, a loss without pairs", 1, 1, 4, loss_type="apo_zero_unpaired"),
+    _trl("kto", "2 x 2, reference computed before", 1, 2, 2, precompute_ref_log_probs=True),
+    _trl("reward", "1 x 4 on 2, the last batch dropped", 2, 1, 4, dataloader_drop_last=True),
+    _trl("grpo", "4 x 2 on 2, split", 2, 4, 2, num_generations=4, **_SPLIT),
+    _trl("grpo", "2 x 3 in groups of 3, three iterations", 1, 2, 3, num_generations=3, num_iterations=3),
+    _trl("grpo", "1 x 8 in groups of 8, tokens as one", 1, 1, 8, num_generations=8, loss_type="dapo", shuffle_dataset=False),
+    _trl("rloo", "1 x 4 on 2, a generation of 16", 2, 1, 4, num_generations=4, generation_batch_size=16, beta=0.0),
+    _made("a plug-in that goes on over the end", 1, 3, f"{_PLUGGED}(num_steps=2, sync_with_dataloader=False)", 20, _PLUGIN),
+    _made("a plug-in that goes on over the end on 2", 2, 2, f"{_PLUGGED}(num_steps=3, sync_with_dataloader=False)", 40, _PLUGIN),
+    _loop("uneven batches allowed on 4", 4, 2, 2, 40, options="even_batches=False"),
+    _loop("split on 2, a partial step", 2, 4, 2, 27, options="split_batches=True"),
+    _ddp("2 x 3 on 2", 2, 2, 3),
+    _ddp("3 x 2 on 4", 4, 3, 2),
+    _ddp("2 x 2 on 2, the last batch dropped", 2, 2, 2, 31, ", drop_last=True"),
+    _free("a step at the end too", 1, 4, "DataLoader(data, batch_size=3)", "(step + 1) % 4 == 0 or step == len(loader) - 1", 32),
+    _free(
+        "batches of a sampler on 2",
+        2,
+        2,
+        "DataLoader(data, batch_sampler=BatchSampler(RandomSampler(data), 3, True))",
+        "(step + 1) % 2 == 0",
+    ),
+    _lightning("each process its whole data on 2", 2, 2, 2, use_distributed_sampler=False),
+    _lightning("some batches of an epoch", 1, 2, 2, limit_train_batches=7),
+    _lightning("4 x 1 on 2, the last batch dropped", 2, 4, 1, 30, ", drop_last=True"),
+    _lightning("2 x 3, two epochs with a partial step", 1, 2, 3, 20, max_epochs=2),
+    _deepspeed("micro 3 alone on 4", 4, train_micro_batch_size_per_gpu=3),
+    _deepspeed("all three on 2", 2, train_batch_size=24, train_micro_batch_size_per_gpu=3, gradient_accumulation_steps=4),
+    _deepspeed("8 steps of batch 8 on 1", 1, train_batch_size=8, gradient_accumulation_steps=8),
+    _deepspeed("its own loader on 2", 2, program=_ENGINE_LOADER, train_batch_size=12, train_micro_batch_size_per_gpu=2),
 )

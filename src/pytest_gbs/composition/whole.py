@@ -127,6 +127,7 @@ def _looked_at(framework: Framework) -> frozenset[KeyPath]:
         *(condition for exclusion in framework.exclusions for condition in exclusion.when),
         *(condition for switch in framework.switches for condition in (switch.condition, *switch.when)),
         *framework.reserves,
+        *framework.partial_epochs,
         *(each for each in (framework.packing, framework.shares) if each is not None),
     ]
     rows = (row.key for row in framework.rows)

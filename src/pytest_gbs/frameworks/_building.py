@@ -126,6 +126,7 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
         also=frozenset(words(raw.get("also", ()))),
         names=_keys(raw.get("names", ())),
         packing=named.optional(raw, "packing"),
+        partial_epochs=named.when(raw, "partial-epochs"),
         sequences_per_sample=int(raw.get("sequences-per-sample", 1)),
         loader=raw.get("loader", Loader.PYYAML),
         version=raw.get("version", home),

@@ -48,6 +48,11 @@ def packs(run: Run) -> bool:
     return packing is not None and holds(packing, run.document, run.framework.loader)
 
 
+def is_partial(run: Run) -> bool:
+    """Whether the processes of a run do not go through all of its data set together in an epoch."""
+    return any(holds(each, run.document, run.framework.loader) for each in run.framework.partial_epochs)
+
+
 def certain(condition: Condition, document: Document, loader: str) -> bool:
     """Whether `condition` is true of `document` whatever fills in its variables: `${DYNAMIC}` is not `true`, but may become it."""
     if not holds(condition, document, loader):

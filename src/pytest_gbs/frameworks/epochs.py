@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.arithmetic.epoch import Epoch
 from pytest_gbs.arithmetic.schedules import stages_of
-from pytest_gbs.frameworks.conditions import packs
+from pytest_gbs.frameworks.conditions import is_partial, packs
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.run import Run
 
@@ -20,8 +20,10 @@ def epoch_of(run: Run, examples: int) -> Epoch | None:
         not batch
         or run.framework.unit not in _WHOLE
         or packs(run)
+        or is_partial(run)
         or stages_of(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
     ):
         return None
-    whole = steps and batch % steps == 0 and run.framework.unit in _SPLIT
-    return Epoch(examples, batch, batch // steps if steps and whole else 0)
+    processes = run.geometry.value(Name.DATA_PARALLEL_SIZE)
+    whole = steps and processes and batch % steps == 0 and run.framework.unit in _SPLIT
+    return Epoch(examples, batch, batch // steps, processes) if steps and processes and whole else Epoch(examples, batch)

@@ -275,6 +275,9 @@ class Framework(NamedTuple):
     keys that count in optimizer steps. `names` are keys whose text may name a size (a run's name). `derive` gets
     the document and the sizes solved so far and returns those that really hold where the framework rounds or corrects.
 
+    An epoch of training is not one of the data set where `packing` holds (a sample has several of
+    its rows) or one of `partial_epochs` (the processes do not go through all of it together).
+
     GPUs may be taken by something else than training, and it is not stated how many, where one of `reserves` holds and `shares` (the
     same GPUs do both) does not.
 
@@ -310,6 +313,7 @@ class Framework(NamedTuple):
     also: Container[str] = frozenset()
     names: tuple[KeyPath, ...] = ()
     packing: Condition | None = None
+    partial_epochs: tuple[Condition, ...] = ()
     sequences_per_sample: int = 1
     loader: str = Loader.PYYAML
     version: str = ""

@@ -18,7 +18,7 @@ from pytest_gbs.settings.meaning import SettingsProblem
 
 SIZES: Final = tuple(value for name, value in vars(Name).items() if name.isupper())
 # Keys that hold conditions or their names, by the part of a description.
-_WHEN: Final = ("when", "when-any", "default-when", "defaults-when", "condition", "packing", "reserves", "shares")
+_WHEN: Final = ("when", "when-any", "default-when", "defaults-when", "condition", "packing", "partial-epochs", "reserves", "shares")
 _CHECKS: Final = ("constraints", "exclusions", "requirements", "switches")
 _TESTS: Final = ("is", "not", "present", "from")
 _MOST: Final = 500  # words among which one that was meant is looked for
