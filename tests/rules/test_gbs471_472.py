@@ -71,6 +71,12 @@ def test_what_each_rank_loses_is_told(tmp_path: Path) -> None:
     assert found("ppo.yaml", verl(1024, 260, nodes=8), tmp_path, "GBS471") == open_
 
 
+def test_what_a_newer_verl_fills_up_is_not_certain(tmp_path: Path) -> None:
+    report = check_example(Example((("ppo.yaml", verl(1024, 384)), ("requirements.txt", ""))), tmp_path)
+    open_ = [each for file in report.files for each in file.undetermined if each.code == "GBS471"]
+    assert [each.implies for each in open_] == ["false with verl 0.9 and later, which fills it up"]
+
+
 def test_the_smaller_last_step_is_told(tmp_path: Path) -> None:
     message = "the last optimizer step of each rollout trains on 256 completions, not 384: 1,024 = 2 x 384 + 256"
     assert found("ppo.yaml", verl(1024, 384), tmp_path, "GBS471", pins="verl==0.7.0\n") == [("GBS471", "warning", message)]

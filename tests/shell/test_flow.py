@@ -104,6 +104,7 @@ def test_what_may_run_is_conditional(text: str) -> None:
 _UNKNOWN = '[[ "$A" -gt "$B" ]]'
 VALUES = {
     "branches-agree": ('if [ "$M" = a ]; then N=1; else N=1; fi\nfoo $N', "1", False),
+    "branches-differ-beside-an-unknown": ('if [ "$M" = a ]; then N=1$X; else N=2$X; fi\nfoo $N', None, False),
     "branches-disagree": ('if [ "$M" = a ]; then N=1; else N=2; fi\nfoo $N', None, False),
     "one-branch-assigns": ('N=1\nif [ "$M" = a ]; then N=2; fi\nfoo $N', None, False),
     "case-assigns": ("N=1\ncase $M in a) N=2;; esac\nfoo $N", None, False),

@@ -158,6 +158,7 @@ BASH = "command: [bash, /config/run.sh]"
     [
         pytest.param("mountPath: /other", "name: c", AT, [], id="mounted elsewhere"),
         pytest.param("mountPath: /config", "name: d", AT, [], id="another ConfigMap"),
+        pytest.param("subPath: sft.yaml", "name: c", AT, [], id="mounted nowhere"),
         pytest.param("mountPath: /config", "name: c, items: [{key: run.sh, path: sft.yaml}]", AT, [], id="another key"),
         pytest.param("mountPath: /config, subPath: run.sh", "name: c", AT, [], id="a part of it"),
         pytest.param("mountPath: /config", "name: c", AT, [128], id="a recipe"),

@@ -118,7 +118,7 @@ def _reduced(numerator: int, denominator: int) -> _Ratio | None:
     """The ratio in lowest terms; None if it is beyond what any batch is."""
     if max(numerator, denominator) > LARGEST_PRODUCT:
         return None
-    common = gcd(numerator, denominator) or 1
+    common = gcd(numerator, denominator)
     return numerator // common, denominator // common
 
 
