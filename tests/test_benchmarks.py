@@ -9,9 +9,9 @@ import pytest
 from benchmarks.recipes import EACH, make_recipes
 from benchmarks.timing import AtLeast, AtMost, Table
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 
 @pytest.mark.parametrize(

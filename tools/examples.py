@@ -34,7 +34,9 @@ def check_example(example: Example, folder: Path) -> Report:
     settings = load_settings(folder, None, Overrides(select=flags.select), rules=names)
     given = Given(flags.nodes, flags.gpus_per_node, flags.world_size, tuple(flags.launch))
     base = _base(example, folder / ".base", settings, given) if example.base else None
-    return check(WorkTree(folder, settings.max_file_size, settings.exclude), [], settings, given, base=base)
+    report = check(WorkTree(folder, settings.max_file_size, settings.exclude), [], settings, given, base=base)
+    assert report.internal == (), report.internal[0].error
+    return report
 
 
 def _base(example: Example, folder: Path, settings: Settings, given: Given) -> Base:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.toml import tomllib
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Verdict
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 RECIPE = """\
 # global batch size 64 = 4 x 2 x 8 GPUs

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import Report, Verdict
 from pytest_gbs.model.settings import Settings
 from tests.rules.claimed import launcher, recipe
+from tests.support import check
 
 TWO_NODES = recipe(4, 2, "2 nodes with GBS 128")  # 4 x 2 x (2 x 8 GPUs)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.checking.memory import Memory
 from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.worktree import WorkTree
@@ -18,6 +17,7 @@ from pytest_gbs.launches.find import ReadScript, Scripts
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.settings import Settings
 from tests.cli.support import write
+from tests.support import check
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KEYS = "model_name_or_path: my/model\ndataset_name: my/dialogues\nmax_length: 2048\n"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.api import check
 from pytest_gbs.cli import main
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -16,6 +15,7 @@ from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 SFT = "from trl import SFTConfig\n"
 ARGUMENTS = "from transformers import Trainer, TrainingArguments\n"

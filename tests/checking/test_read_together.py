@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs import Given, Settings, check
+from pytest_gbs import Given, Settings
 from pytest_gbs.checking.repository import WORTH_SHARING
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.report import Report
 from pytest_gbs.shell.limits import MOST_SHARED
 from tests.cli.support import write
 from tests.launches.building import recipe
+from tests.support import check
 
 LAUNCH = "accelerate launch --num_processes {} train.py --config {}.yaml\n"
 MANY = 2 * WORTH_SHARING

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.history.lock import records
 from pytest_gbs.history.lockfile import write_lock
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 RECIPE = """\
 model_name_or_path: my/model

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Expectation, LaunchContext, Settings
 from tests.rules.claimed import recipe
+from tests.support import check
 
 
 def report_on(folder: Path, settings: Settings, **files: str) -> Report:

@@ -7,11 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
-from tests.support import corpus
+from tests.support import check, corpus
 
 
 def repositories(part: str) -> Iterator[Path]:

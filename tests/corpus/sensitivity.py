@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.worktree import WorkTree
@@ -16,6 +15,7 @@ from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.report import FileReport, Report, Verdict
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 
 class Change(NamedTuple):

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.history.lock import records
@@ -16,7 +15,7 @@ from pytest_gbs.history.lockfile import NAME, read_lock, write_lock
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.report import Report, Role
 from pytest_gbs.model.settings import Settings
-from tests.support import corpus
+from tests.support import check, corpus
 
 # One of each kind of framework, with an operand of its batch; the whole corpus takes longer than a test may.
 REPOSITORIES = (

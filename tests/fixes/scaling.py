@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.fixes.scale import ScaleContext, Target, scale
 from pytest_gbs.model.location import Source, Unreadable
@@ -14,6 +13,7 @@ from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.scaling import Scaled, Stuck
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 
 class Empty(NamedTuple):

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.formats import FormatOptions, find
 from pytest_gbs.formats._width import ending, wrapped
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.settings import Settings
 from tests.cli.support import GOOD, STALE, UNCLAIMED, write
+from tests.support import check
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 COMMIT = "trl @ git+https://github.com/huggingface/trl.git@019fc6dbaa03b888f9d5c1845f0f690da8ed310c\n"
 GRPO = """\

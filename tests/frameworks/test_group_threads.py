@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.quantity import Name, Reason
@@ -14,6 +13,7 @@ from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
 from tests.frameworks.building import value
+from tests.support import check
 
 NOT_WHOLE = "GBS205"
 UNSLOTH = "from unsloth import FastLanguageModel\nfrom trl import GRPOConfig\nGRPOConfig({})\n"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import FileReport
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 IMPORT = "from megatron.bridge.recipes.common import _sft_common\n"
 RECIPE = '''

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs import Given, Settings, check
+from pytest_gbs import Given, Settings
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.launches.find import Scripts
 from pytest_gbs.model.location import Source, Unreadable
@@ -16,6 +16,7 @@ from pytest_gbs.model.report import Report, Verdict
 from pytest_gbs.shell.limits import MOST_SEARCHES, MOST_SHARED, MOST_STEPS
 from tests.cli.support import write
 from tests.launches.building import recipe
+from tests.support import check
 
 MOST_SECONDS = 20  # each took minutes, or would have with twice as many files
 LAUNCH = "accelerate launch --num_processes 8 train.py --config sft.yaml\n"

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.settings import Settings
 from tests.hostile.watched import GOOD, run, write
 from tests.launches.building import accelerate
+from tests.support import check
 
 # What happens to a.yaml once gbs has looked at it and is about to open it.
 CHANGES = {

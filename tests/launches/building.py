@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 KEYS = "model_name_or_path: my/model\ndataset_name: my/data\nlearning_rate: 1.0e-5\nmax_length: 4096\n"
 CLAIM = "# Config for 1 node of 8 GPUs with GBS 128\n"

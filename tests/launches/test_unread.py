@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import Report, Role
 from pytest_gbs.model.settings import Settings
 from tests.launches.building import file, recipe
+from tests.support import check
 
 posix = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 
@@ -39,7 +39,6 @@ def report_on(root: Path, files: Mapping[str, str | bytes], *targets: str, setti
 
 def told(report: Report) -> list[Finding]:
     """The findings, which no bug of ours may stand beside."""
-    assert report.internal == ()
     return list(report.findings())
 
 

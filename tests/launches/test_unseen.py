@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 from .building import batches, checked, codes, recipe
 

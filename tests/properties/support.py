@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import yaml
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.formats import json as json_format
 from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
+from tests.support import check
 
 Recipe = Mapping[str, Any]
 

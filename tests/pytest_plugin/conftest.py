@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs import Given, Settings, check
+from pytest_gbs import Given, Settings
 from pytest_gbs.files.worktree import WorkTree
+from tests.support import check
 
 RECIPE = "model_name_or_path: base\ndataset_name: data\nnum_train_epochs: 1\npacking: false\nmax_length: 2048\n"
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs import Given, Settings, check
+from pytest_gbs import Given, Settings
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.quantity import Name, Quantity, Unknown
 from pytest_gbs.recipe import Recipe, read_recipe
 from tests.pytest_plugin.conftest import UNCLAIMED, UNDETERMINED, VERIFIED, VIOLATED, Write
+from tests.support import check
 
 HEAD = "import pytest\n\n"
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.pytest_plugin.conftest import RECIPE, UNDETERMINED, VERIFIED, VIOLATED, Write, recipe
+from tests.support import check
 
 RECIPES = ("--gbs-recipes", "recipes")
 
@@ -71,7 +72,6 @@ def test_strict_settings_for_all_fail_an_unclaimed_recipe(write: Write, pytester
 
 def test_a_violated_claim_fails_with_the_text_of_check(write: Write, pytester: pytest.Pytester) -> None:
     from pytest_gbs import Given
-    from pytest_gbs.api import check
     from pytest_gbs.files.worktree import WorkTree
     from pytest_gbs.formats.text import render_finding
     from pytest_gbs.model.settings import Settings

@@ -10,6 +10,7 @@ from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.rule import Example
+from tests.support import check
 from tools.examples import check_example
 
 SFT = "model_name_or_path: my/model\ndataset_name: my/data\nmax_length: 2048\n{key}: 4\n"
@@ -97,7 +98,6 @@ def test_the_lock_file_beats_a_range(tmp_path: Path) -> None:
 
 def _completions(folder: Path, *files: tuple[str, str], recipe: str = GRPO, world_size: int | None = 4) -> int | None:
     from pytest_gbs import Given
-    from pytest_gbs.api import check
     from pytest_gbs.files.worktree import WorkTree
     from pytest_gbs.settings import load_settings
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.settings import Settings
 from tests.rules.claimed import checked, on_nodes_of, recipe
+from tests.support import check
 
 ASKED = Settings(select=("GBS105",))
 

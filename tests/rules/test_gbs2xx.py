@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.settings import Settings
 from tests.rules.claimed import checked, launcher
+from tests.support import check
 
 
 def grpo(micro: int, accumulation: int, generations: int, more: str = "") -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.api import check as check_tree
 from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks import recognise
@@ -24,6 +23,7 @@ from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules.gbs305_deepspeed_disagrees import check
 from pytest_gbs.rules.gbs306_accelerate_accumulation import check as check_launcher
 from tests.rules.building import parsed
+from tests.support import check as check_tree
 
 RECIPE = """\
 model_name_or_path: my/model
