@@ -20,7 +20,6 @@ from pytest_gbs.readers.python.defaults import own_defaults, spellings
 from pytest_gbs.readers.python.documents import (
     Executed,
     Started,
-    as_text,
     document_of_comments,
     read_calls,
     read_documents,
@@ -29,6 +28,7 @@ from pytest_gbs.readers.python.documents import (
 )
 from pytest_gbs.readers.python.engines import engines
 from pytest_gbs.readers.python.modules import Modules
+from pytest_gbs.readers.python.nodes import as_text
 from pytest_gbs.readers.python.program import Program, cell_at, read_program
 from pytest_gbs.readers.python.results import Known
 from pytest_gbs.readers.python.schedules import schedules

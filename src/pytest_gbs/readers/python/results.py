@@ -81,6 +81,8 @@ class Ancestor(NamedTuple):
     sets: frozenset[str] = frozenset()
 
 
+Found: TypeAlias = tuple[str, ast.AST, Table]  # what is called, or `DICTIONARY` and so on, where, and what it has
+
 batch_name = lazy_pattern(r"batch|accum", re.IGNORECASE)
 NAMESPACE: Final = "argparse.Namespace"
 SAMPLES: Final = "samples per optimizer step"  # of all processes, which share them
