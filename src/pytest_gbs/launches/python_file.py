@@ -14,6 +14,7 @@ from pytest_gbs.model.location import KeyPath, Source
 from pytest_gbs.model.program_context import Read
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python import read_class, read_parsed, read_tree
+from pytest_gbs.readers.python.attributes import attribute_path
 from pytest_gbs.readers.python.modules import import_folders, module_paths
 
 # Modules whose parsers of arguments have nothing to do with a framework, and parsers of frameworks.
@@ -105,16 +106,7 @@ def always_assigned_keys(source: Source) -> frozenset[KeyPath]:
 
 def _assigned(nodes: Iterable[ast.AST]) -> frozenset[KeyPath]:
     targets = (target for node in nodes if isinstance(node, ast.Assign) for target in node.targets)
-    return frozenset(path[1:] for target in targets if len(path := _attributes(target)) > 1)
-
-
-def _attributes(node: ast.expr) -> KeyPath:
-    """The names of `config.data.batch`, none if it is anything else."""
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-    return (node.id, *reversed(names)) if isinstance(node, ast.Name) else ()
+    return frozenset(path[1:] for target in targets if len(path := attribute_path(target)) > 1)
 
 
 def parsed_into(source: Source, words: Iterable[str | None]) -> tuple[str, ...] | None:

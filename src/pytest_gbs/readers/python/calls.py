@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.readers.python.functions import dotted
+from pytest_gbs.readers.python.attributes import dotted
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Found, Table, batch_name, sets_batch
 from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes

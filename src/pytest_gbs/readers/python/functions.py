@@ -6,17 +6,16 @@ import ast
 import sys
 from collections import abc
 from collections.abc import Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_EXPRESSION, MOST_DOCUMENTS
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.python.modules import AttributePath, Defined, Modules
+from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted
+from pytest_gbs.readers.python.changed_elsewhere import changed_elsewhere, ends_once, set_by
+from pytest_gbs.readers.python.modules import Defined, Modules
 from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
-from pytest_gbs.readers.python.scopes import OPEN, Binding, Change, Scope, Scopes
+from pytest_gbs.readers.python.scopes import Binding, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
-
-_READING: Final = frozenset(("int", "float", "str", "len", "print", "isinstance", "getattr", "hasattr", "max", "min", "repr"))
-_Changed: TypeAlias = tuple[ast.expr | ast.stmt, AttributePath, ast.Constant | None]
 
 
 def configurations(scopes: Scopes, evaluator: Evaluator, modules: Modules) -> Iterator[tuple[ast.AST, Table]]:
@@ -49,7 +48,7 @@ def returned_elsewhere(call: ast.Call, scope: Scope, evaluator: Evaluator) -> Ta
     defined = evaluator.modules.function(name, evaluator.program, evaluator.scopes) if evaluator.modules is not None else None
     last = defined.function.body[-1] if defined is not None else None
     returned = last.value if isinstance(last, ast.Return) else None
-    if defined is None or not isinstance(returned, (ast.Dict, ast.Name)) or not _ends_once(defined.function):
+    if defined is None or not isinstance(returned, (ast.Dict, ast.Name)) or not ends_once(defined.function):
         return None
     other = Evaluator(defined.program, defined.scopes)
     other.left = evaluator.left
@@ -121,7 +120,7 @@ class _Functions:
         if made.definition is None or made.func is None:
             return made.name.partition(".")[0]
         own = self.evaluator.ancestry(made.definition)
-        inside = (each.scope.parent for each in self.scopes.changes.get("self", ()) if len(_set(each)[0]) > 1)
+        inside = (each.scope.parent for each in self.scopes.changes.get("self", ()) if len(set_by(each)[0]) > 1)
         if any(each is not None and each.node in own for each in inside):
             return made.name
         return (*self.evaluator.ancestor(made.func, scope, elsewhere=False).names, made.name)[0].partition(".")[0]
@@ -182,7 +181,7 @@ class _Functions:
         table = self._made(binding.value, scope) or Table({}, lost.start, lost.stop, lost)
         here = Defined(_function(scope), self.evaluator.program, self.scopes)
         events: list[_Event] = []
-        for call, path, constant in _changed_elsewhere(name, scope, here, self.modules, 0):
+        for call, path, constant in changed_elsewhere(name, scope, here, self.modules, 0):
             runs = self.evaluator.runs(self.scopes.done[call], scope) if call in self.scopes.done else None
             if runs is not False:
                 span = self.evaluator.program.span(call)
@@ -191,7 +190,7 @@ class _Functions:
         for change in self.scopes.changes.get(name, ()):
             runs = self.evaluator.runs(change.branch, scope)
             if change.scope is scope and runs is not False:
-                path, whole = _set(change)
+                path, whole = set_by(change)
                 straight = whole and isinstance(change.statement, ast.Assign) and bool(runs)
                 place = change.statement.lineno, change.statement.col_offset
                 events.append(_Event(place, change.statement, path, change.statement.value if straight else None))
@@ -204,7 +203,7 @@ class _Functions:
             elif isinstance(given, Known):
                 _put(table, path, (given.start, given.stop), given)
             elif given is not None and isinstance(node, ast.Assign):
-                target = next(each for each in node.targets if _path(each)[1:] == path)
+                target = next(each for each in node.targets if attribute_path(each)[1:] == path)
                 value = self._given(given, scope) or self.evaluator.value(given, scope)
                 opened = _opened(value, self._library(value, scope), 0) if isinstance(value, Made) else value
                 _put(table, path, self.evaluator.program.span(target), opened)
@@ -259,28 +258,6 @@ def _opened(made: Made, library: str, depth: int) -> Table:
     return made.arguments._replace(entries=entries, rest=made.arguments.rest or (None if of_library else Lost(made.start, made.stop)))
 
 
-def dotted(node: ast.AST) -> str:
-    """The text of a name or an attribute of one, `args.max_train_steps`; "" if it is anything else."""
-    return ".".join(_path(node))
-
-
-def _path(node: ast.AST) -> AttributePath:
-    """The names of `cfg.train.global_batch_size`; none if it is anything else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else ()
-
-
-def _set(change: Change) -> tuple[AttributePath, bool]:
-    """The attribute that a statement sets, without the name it belongs to, and whether it sets all of it."""
-    targets = change.statement.targets if isinstance(change.statement, ast.Assign) else [change.statement.target]
-    whole = next((each for each in targets if any(node is change.target for node in ast.walk(each))), change.target)
-    path = _path(whole)
-    return (path or _path(change.target))[1:], bool(path)
-
-
 def _put(table: Table, path: AttributePath, place: tuple[int, int], value: Value) -> None:
     for key in path[:-1]:
         _, inner = table.entries.get(key, (place, None))
@@ -310,105 +287,3 @@ def _lose(table: Table, path: AttributePath, lost: Lost) -> None:
                 _lose(inner, (), lost)
             else:
                 table.entries[key] = place, lost
-
-
-def _changed_elsewhere(name: str, scope: Scope, where: Defined, modules: Modules, depth: int) -> Iterator[_Changed]:
-    """Yield what may change the value called `name` other than statements of its scope, each with the attribute that it may change.
-
-    With it comes the constant that a function sets that attribute to, if it always does.
-    """
-    if where.scopes.module not in modules.handed_on:
-        modules.handed_on[where.scopes.module] = _handed_on(where.scopes)
-    for node, path in modules.handed_on[where.scopes.module].get((scope, name), ()):
-        function = _callee(node, scope, where, modules) if isinstance(node, ast.Call) and depth < DEEPEST_EXPRESSION else None
-        parameters = _parameters(node, (name, *path), function) if isinstance(node, ast.Call) and function is not None else None
-        if function is None or parameters is None:
-            yield node, path, None
-        else:
-            for parameter in parameters:
-                for inner, constant in _changed_by(function, parameter, modules, depth + 1).items():
-                    yield node, (*path, *inner), constant if len(parameters) == 1 else None
-
-
-def _callee(call: ast.Call, scope: Scope, where: Defined, modules: Modules) -> Defined | None:
-    """The function that `call` calls, if its text can be found."""
-    found = scope.find(call.func.id) if isinstance(call.func, ast.Name) else None
-    is_of_module = found is not None and found[0] is where.scopes.module
-    return modules.function(call.func.id, where.program, where.scopes) if is_of_module and isinstance(call.func, ast.Name) else None
-
-
-def _parameters(call: ast.Call, path: AttributePath, function: Defined) -> list[str] | None:
-    """The parameters of `function` that get what is at `path`, None if that is not plain."""
-    arguments = function.function.args
-    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
-    if any(isinstance(each, ast.Starred) for each in call.args) or len(call.args) > len(names):
-        return None
-    given = [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
-    known = {*names, *(each.arg for each in arguments.kwonlyargs)}
-    found = [name for name, value in given if _path(value) == path]
-    return [name for name in found if name is not None] if all(name in known for name in found) else None
-
-
-def _changed_by(defined: Defined, parameter: str, modules: Modules, depth: int) -> dict[AttributePath, ast.Constant | None]:
-    """The attributes of `parameter` that a function may change, an empty path if that may be all; with the constant that it always sets."""
-    key = defined.function, parameter
-    if key not in modules.changed:
-        modules.changed[key] = {(): None}  # while it is looked at
-        found = sorted(_changes(defined, parameter, modules, depth), key=lambda each: (each[0].lineno, each[0].col_offset))
-        modules.changed[key] = _settled(found, _ends_once(defined.function))
-    return modules.changed[key]
-
-
-def _settled(found: list[_Changed], runs: bool) -> dict[AttributePath, ast.Constant | None]:
-    """What changes leave at each path: a constant, if the function `runs` to its end and nothing changes that, or what is around, later."""
-    left: dict[AttributePath, ast.Constant | None] = {}
-    around: set[AttributePath] = set()
-    for _, path, constant in reversed(found):
-        steps = [path[:number] for number in range(len(path) + 1)]
-        left.setdefault(path, constant if runs and path not in around and left.keys().isdisjoint(steps) else None)
-        around.update(steps)
-    return dict(reversed(left.items()))
-
-
-def _changes(defined: Defined, parameter: str, modules: Modules, depth: int) -> Iterator[_Changed]:
-    scope = defined.scopes.inner[defined.function]
-    if len(scope.names.get(parameter, ())) != 1:
-        yield defined.function, (), None
-    for change in defined.scopes.changes.get(parameter, ()):
-        statement, value = change.statement, change.statement.value
-        if change.scope is scope:
-            path, whole = _set(change)
-            plain = whole and change.branch is None and isinstance(statement, ast.Assign)
-            yield statement, path, value if plain and isinstance(value, ast.Constant) else None
-        elif change.scope.find(parameter) == (scope, scope.names.get(parameter)):
-            yield statement, (), None
-    for node, path, constant in _changed_elsewhere(parameter, scope, defined, modules, depth):
-        yield node, path, constant if defined.scopes.done.get(node, OPEN) is None else None
-
-
-def _ends_once(function: ast.FunctionDef) -> bool:
-    """Whether a function returns at its end alone, so that it always runs to there."""
-    return all(each is function.body[-1] for each in ast.walk(function) if isinstance(each, ast.Return))
-
-
-def _handed_on(scopes: Scopes) -> dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]:
-    """What each function gives to a call or calls a method of, by scope and name, with the path below the name."""
-    found: dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]] = {}
-    for call, scope in scopes.calls:
-        given = [*call.args, *(each.value for each in call.keywords)]
-        if isinstance(call.func, ast.Attribute):
-            given.append(call.func.value)
-        name = dotted(call.func)
-        if name in _READING or name.rpartition(".")[2][:1].isupper():
-            continue  # it reads what it gets, or keeps it
-        for each in given:
-            path = _path(each)
-            if path:
-                found.setdefault((scope, path[0]), []).append((call, path[1:]))
-    for scope in scopes.inner.values():
-        for bindings in scope.names.values():
-            for binding in bindings:
-                path = _path(binding.value) if binding.value is not None else ()
-                if path and binding.value is not None:
-                    found.setdefault((scope, path[0]), []).append((binding.value, path[1:]))
-    return found

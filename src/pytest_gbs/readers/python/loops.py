@@ -8,8 +8,8 @@ from typing import Final
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.attributes import dotted
 from pytest_gbs.readers.python.evaluation import at_span
-from pytest_gbs.readers.python.functions import dotted
 from pytest_gbs.readers.python.handed_over import carried
 from pytest_gbs.readers.python.modules import Defined
 from pytest_gbs.readers.python.results import SAMPLES, STEPS, Entry, Known, Made, Table, Value

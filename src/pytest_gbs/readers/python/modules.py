@@ -7,17 +7,15 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import TypeAlias
 
 from pytest_gbs.model.limits import MOST_IMPORTED_MODULES
 from pytest_gbs.model.location import Source, Unreadable, upwards
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.attributes import AttributePath
 from pytest_gbs.readers.python.program import Program, read_program
 from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
-
-AttributePath: TypeAlias = tuple[str, ...]
 
 
 def import_folders(name: str, folder: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from pytest_gbs.readers.python.functions import dotted
+from pytest_gbs.readers.python.attributes import dotted
 from pytest_gbs.readers.python.results import Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator

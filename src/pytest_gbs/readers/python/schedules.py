@@ -10,7 +10,7 @@ from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_SCHEDULES
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.schedule import Counts, Schedule, StepCount
-from pytest_gbs.readers.python.functions import dotted
+from pytest_gbs.readers.python.attributes import dotted
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import OPEN, Branch, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.attributes import attribute_path
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -122,17 +123,12 @@ class Scopes(NamedTuple):
 
     def qualified(self, node: ast.expr) -> str:
         """The dotted name of what is called, as imported (`trl.SFTConfig`); "" if it is not a plain name."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return ""
-        bound = self.module.names.get(node.id)
-        first = self.imported.get(node.id)
-        if first is None and bound is None and len(self.stars) == 1 and not hasattr(builtins, node.id):
-            first = f"{self.stars[0][0]}.{node.id}"
-        return ".".join([first or node.id, *reversed(parts)])
+        name, *rest = attribute_path(node) or ("",)
+        first = self.imported.get(name, name)
+        known = name in self.imported or name in self.module.names
+        if not known and len(self.stars) == 1 and not hasattr(builtins, name):
+            first = f"{self.stars[0][0]}.{name}"
+        return ".".join((first, *rest)) if name else ""
 
 
 @lru_cache(2)

@@ -14,7 +14,7 @@ from typing import Final
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_FACTORS
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.python.functions import dotted
+from pytest_gbs.readers.python.attributes import dotted
 from pytest_gbs.readers.python.results import SAMPLES, SHARING, STEPS, Entry, Known, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
