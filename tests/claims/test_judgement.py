@@ -146,11 +146,31 @@ def test_a_statement_that_also_says_what_the_settings_give_is_not_called_false(
         pytest.param("total batch size 128 (8 * 16)", "undetermined", [], id="GPUs and micro batch"),
         pytest.param("total batch size 16 * 8 = 128 on 8 GPUs", "verified", [], id="GPUs beside it"),
         pytest.param("total batch size 16 * 1 * 8 = 128", "verified", [], id="all three"),
+        pytest.param("total batch size (bs 16 x 8) = 128, 1 accum (8 GPUs)", "verified", [], id="a remark behind the accumulation"),
         pytest.param("total batch size 9 * 8 = 72", "violated", ["GBS101"], id="no multiple of 16"),
         pytest.param("total batch size 16 * 4 * 8 = 512 on 8 GPUs", "violated", ["GBS104"], id="accumulation of another time"),
     ],
 )
 def test_a_factor_without_a_name_may_be_the_gpus(tmp_path: Path, said: str, verdict: str, codes: list[str]) -> None:
     settings = "per_device_train_batch_size: 16\ngradient_accumulation_steps: 1\n"
+    found = checked(tmp_path, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
+    assert (found.verdict, found.codes) == (verdict, codes)
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict", "codes"),
+    [
+        # 2 per pass and 4 passes are 8 per step on each of 8 GPUs.
+        pytest.param("effective batch 64 = 8 per gpu * 8", "undetermined", [], id="per GPU and step"),
+        pytest.param("effective batch 64 = 8 samples per gpu per step * 8 GPUs", "verified", [], id="in more words"),
+        pytest.param("effective batch 64 = 2 * 32 on 8 GPUs", "verified", [], id="passes of all GPUs"),
+        pytest.param("effective batch 64 = 8 per gpu * 8 GPUs * 1 accum", "verified", [], id="an accumulation of 1 beside it"),
+        pytest.param("effective batch 256 = 8 per gpu * 4 accum * 8 GPUs", "violated", ["GBS104"], id="the accumulation beside it"),
+        pytest.param("effective batch 128 = 16 per gpu * 8 GPUs", "violated", ["GBS104"], id="twice as many"),
+        pytest.param("effective batch 128 = 4 * 32 on 8 GPUs", "violated", ["GBS104"], id="another micro batch"),
+    ],
+)
+def test_one_factor_may_be_several_sizes(tmp_path: Path, said: str, verdict: str, codes: list[str]) -> None:
+    settings = "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\n"
     found = checked(tmp_path, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
     assert (found.verdict, found.codes) == (verdict, codes)

@@ -74,6 +74,47 @@ def test_a_true_statement_is_not_reported(statement: tuple[str, int, int]) -> No
     assert file.verdict in ("verified", "undetermined")
 
 
+BRIEF_SHAPES = (
+    *("{batch} = {product} = {total}", "{batch}: {total} ({product})", "{product} = {total} {batch}", "{batch} {total}, {product}"),
+    *("{batch} = {product}", "{batch} ({product}): {total}", "{batch} of {total} ({product})", "{product} = {total} ({batch})"),
+)
+BRIEF_FACTORS = {
+    "micro": ("{}", "{}", "{} per gpu", "bs {}", "micro {}", "{} (micro)"),
+    "steps": ("{}", "{}", "{} accum", "ga {}", "{} (accumulation)"),
+    "gpus": ("{}", "{}", "{} GPUs", "dp {}", "{} H100s", "{} A100 GPUs"),
+    "micro x steps": ("{}", "{} per gpu", "{} samples per gpu per step"),
+    "steps x gpus": ("{}",),
+}
+
+
+@st.composite
+def brief_statements(draw: st.DrawFn) -> tuple[str, int, int]:
+    """A true statement in which factors may have no name, be several sizes in one, or be left out where they are 1."""
+    micro, steps, gpus = (draw(st.sampled_from(each)) for each in ((1, 2, 4, 8, 16), (1, 1, 2, 4, 8), (1, 2, 4, 8, 16, 32)))
+    sizes = {"micro": micro, "steps": steps, "gpus": gpus}
+    parts = draw(
+        st.sampled_from(
+            (sizes, sizes, sizes, {"micro x steps": micro * steps, "gpus": gpus}, {"micro": micro, "steps x gpus": steps * gpus})
+        )
+    )
+    if draw(st.booleans()):
+        parts = {name: value for name, value in parts.items() if value != 1} or sizes
+    named = draw(st.booleans())
+    factors = [draw(st.sampled_from(BRIEF_FACTORS[name] if named else ("{}",))).format(value) for name, value in parts.items()]
+    product = draw(st.sampled_from((" x ", " * ", " × "))).join(draw(st.permutations(factors)))
+    shape, batch = draw(st.sampled_from(BRIEF_SHAPES)), draw(st.sampled_from(BATCHES))
+    hardware = draw(st.sampled_from(("", f" on {gpus} GPUs", f" for {gpus}x A100")))
+    return shape.format(batch=batch, product=product, total=micro * steps * gpus) + hardware, micro, steps
+
+
+@settings(max_examples=300, deadline=None)
+@given(brief_statements())
+def test_a_brief_true_statement_is_not_reported(statement: tuple[str, int, int]) -> None:
+    comment, micro, steps = statement
+    (file,) = reported({"r.yaml": RECIPE.format(comment=comment, micro=micro, steps=steps)}).files
+    assert [finding.message for finding in file.findings] == []
+
+
 @settings(max_examples=200, deadline=None)
 @given(statements())
 def test_a_statement_with_hardware_of_another_accumulation_is_reported(statement: tuple[str, int, int]) -> None:

@@ -23,12 +23,17 @@ def stale_factor(run: Run, declaration: Declaration) -> tuple[Factor, Quantity] 
 def _counts_steps(run: Run, declaration: Declaration, factor: Factor, setting: Quantity) -> bool:
     """Whether a claim's "8 per GPU" counts what each GPU takes per optimizer step, in several micro batches.
 
-    That is so where the recipe states the global batch itself, and the claim gives it.
+    That is so where it is micro batch x accumulation and the claim names no accumulation beside it, and where the recipe states
+    the global batch itself, and the claim gives it.
     """
-    stated = run.geometry.said(Name.GLOBAL_BATCH_SIZE)
-    if factor.name != Name.MICRO_BATCH_SIZE or not isinstance(stated, Quantity) or stated.because or setting.value < 1:
+    if factor.name != Name.MICRO_BATCH_SIZE or setting.value < 1:
         return False
-    return declaration.admits(stated.value) and factor.value % setting.value == 0
+    steps = run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
+    if isinstance(steps, Quantity) and factor.value == setting.value * steps.value:
+        return all(each.value == 1 for each in named_factors(declaration) if each.name == steps.name)
+    stated = run.geometry.said(Name.GLOBAL_BATCH_SIZE)
+    given = isinstance(stated, Quantity) and not stated.because and declaration.admits(stated.value)
+    return given and factor.value % setting.value == 0
 
 
 def _counts_gpus(run: Run, declaration: Declaration, factor: Factor, setting: Quantity) -> bool:

@@ -85,6 +85,7 @@ WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
         ("TP=2 x EP=2 = 4 GPUs fills one node.", {PER_NODE: 4}),
         ("Each node has 4 GPUs.", {PER_NODE: 4}),
         ("(8 H100/node)", {PER_NODE: 8}),
+        ("GBS 128 (4 x 8 H100s)", {NODES: 4, PER_NODE: 8}),
         ("number of gpus: 256", {WORLD: 256}),
         ("Nodes: 4", {NODES: 4}),
         ("world size 4", {WORLD: 4}),
@@ -116,7 +117,18 @@ def test_a_total_that_may_be_meant_per_node_is_ambiguous(text: str, ambiguous: b
     assert found.ambiguous is ambiguous
 
 
-@pytest.mark.parametrize("text", ["uses all 8 node GPUs", "GBS 128 on 8 GPUs", "local_bs=8 x 8 GPUs", "batch-size 4 x 8 GPUs"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("uses all 8 node GPUs", "GBS 128 on 8 GPUs", "local_bs=8 x 8 GPUs", "batch-size 4 x 8 GPUs"),
+        *(
+            "4 x 8 H100s = 32 global batch size",
+            "global batch of 32 (4 x 8 H100s)",
+            "GBS (4 x 8 A100 GPUs): 32",
+            "GBS is 4 x 8 H100s * 2 = 64",
+        ),
+    ],
+)
 def test_a_factor_in_front_is_no_node_count(text: str) -> None:
     assert NODES not in hardware(text)
 

@@ -205,11 +205,18 @@ def _grid(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     if is_value(tokens, i):
         return []  # `accumulation of 2 x 16xH100`
     stop = devices[0] + of_nodes
-    return [
-        StatedHardware(Name.NUM_NODES, nodes, i, i, stop),
-        StatedHardware(Name.GPUS_PER_NODE, per_node, j, i, stop),
-        *_equals(tokens, stop),
-    ]
+    total = _equals(tokens, stop)
+    if not of_nodes and not total and _works_out_a_batch(tokens, i, stop, nodes * per_node):
+        return []
+    return [StatedHardware(Name.NUM_NODES, nodes, i, i, stop), StatedHardware(Name.GPUS_PER_NODE, per_node, j, i, stop), *total]
+
+
+def _works_out_a_batch(tokens: Sequence[WordToken], i: int, stop: int, product: int) -> bool:
+    """Whether tokens `i` to `stop` are a part of arithmetic that gives a batch: `8 x 4 H100s = 32 batch`, `batch 32 (8 x 4 H100s)`."""
+    if text_at(tokens, stop) in (*OPERATORS, "="):
+        return True
+    results = (i - 2, stop + 2) if text_at(tokens, i - 1) == "(" else ()
+    return any(exact_count(tokens, at) == product for at in results if 0 <= at < len(tokens))
 
 
 def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:

@@ -153,7 +153,7 @@ def settings(tokens: Sequence[WordToken]) -> Iterator[StatedSize]:
             i += 1
             continue
         at = named.stop + (named.stop < len(tokens) and tokens[named.stop].text in _BETWEEN)
-        value = _exact_at(tokens, at)
+        value = None if _is_remark(tokens, at) else _exact_at(tokens, at)
         if value is not None and named.name in _BESIDE and not named.common and not _goes_on(tokens, at + 1) and not _is_factor(tokens, i):
             yield StatedSize(named.name, value, at)
         # The number belongs to this name, whatever follows: `micro 1 accum 2`.
@@ -170,6 +170,12 @@ def is_value(tokens: Sequence[WordToken], i: int) -> bool:
 def _exact_at(tokens: Sequence[WordToken], i: int) -> int | None:
     found = count_at(tokens, i)
     return found.value if found is not None and found.holds == (Interval(found.value, found.value),) else None
+
+
+def _is_remark(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether the number at token `i` starts a remark on something else than the name in front: `x 1 accum (16 GPUs)`."""
+    behind = name_at(tokens, i + 1)
+    return tokens[i - 1].text == "(" and behind is not None and behind.name not in _BESIDE
 
 
 def _is_factor(tokens: Sequence[WordToken], i: int) -> bool:
