@@ -157,6 +157,8 @@ def test_prompts_are_worked_out_too() -> None:
         ("8 GPUs * micro_batch=1 * grad_accum=4 -> effective batch 32.", {WORLD: 8}),
         ("micro 1 x accum 2 x dp 64 = 128", {DATA: 64}),
         ("effective batch size 128 (micro 4 x 8 GPUs, accumulation 4)", {WORLD: 8, MICRO: 4, ACCUMULATION: 4}),
+        # Reduced from ALI-AL-MARJANI/open-r1, recipes/Grounded-R1-Qwen-7B/grpo/config_v0.yaml: the GPUs of each node stand in front.
+        ("effective: 1 * 8GPUs * 3nodes * 16 = 384", {PER_NODE: 8, NODES: 3}),
     ],
 )
 def test_hardware_among_the_factors_is_a_condition(text: str, conditions: dict[str, int]) -> None:
@@ -197,9 +199,13 @@ def test_a_factor_may_be_the_number_of_a_gpu_model(text: str) -> None:
     assert [each.name for each in declared(text)] == ["global_batch_size"]
 
 
-@pytest.mark.parametrize("text", ["GBS 64 on 8 x 3090", "8 x 3090 = 8 GPUs, GBS 64", "8 x 3090 x 2 nodes, GBS 64"])
+@pytest.mark.parametrize("text", ["GBS 64 on 8 x 3090", "8 x 3090 = 8 GPUs, GBS 64"])
 def test_a_gpu_model_stays_one_where_no_arithmetic_goes_on(text: str) -> None:
     assert batch(text).conditions == (("world_size", 8),)
+
+
+def test_gpus_of_a_model_in_front_of_nodes_are_those_of_each() -> None:
+    assert dict(batch("8 x 3090 x 2 nodes, GBS 64").conditions) == {PER_NODE: 8, NODES: 2}
 
 
 def test_arithmetic_behind_arithmetic_is_a_statement_of_its_own() -> None:

@@ -63,13 +63,15 @@ def memory(tokens: Sequence[WordToken], j: int) -> bool:
 
 
 def each_node(tokens: Sequence[WordToken], i: int) -> int:
-    """How many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "fill one node"; 0 if none do."""
+    """How many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "x 3 nodes"; 0 if none do."""
     text = text_at(tokens, i)
     if text == "each":
         return 2 if text_at(tokens, i + 1) in NODES else 1
     if text in ("per", "/"):
         chip = text == "per" and is_chip(text_at(tokens, i + 1))
         return 2 + chip if text_at(tokens, i + 1 + chip) in NODES else 0
+    if text in ("x", "*"):
+        return int(exact_count(tokens, i + 1) is not None and text_at(tokens, i + 2) in NODES)
     if text in ("fill", "fills"):
         return 3 if text_at(tokens, i + 1) in ("a", "each", "every", "one") and text_at(tokens, i + 2) in NODES else 0
     if text in ("on", "in", "a") and text_at(tokens, i + 1) in ("each", "every", "node"):
@@ -85,7 +87,7 @@ def is_end(tokens: Sequence[WordToken], i: int) -> bool:
 def in_product(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether token `i` is a later factor of a product."""
     before = text_at(tokens, i - 2)
-    if i < 2 or tokens[i - 1].text not in OPERATORS or before in NODES or before in DEVICES:
+    if i < 2 or tokens[i - 1].text not in OPERATORS or before in NODES or before in DEVICES or is_chip(before):
         return False
     return tokens[i - 2].kind != SIGN or before == ")"
 
