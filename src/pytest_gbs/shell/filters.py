@@ -74,13 +74,19 @@ def _wc(words: list[str], text: str) -> str | None:
     return f"{counts[words[0]]}\n" if len(words) == 1 and words[0] in counts else None
 
 
+# A program of awk that prints a field or how many there are, behind the sign that separates them: `-F, {print NF}`.
+_PRINT: Final = re.compile(r"(?:-F([^\s\\])|) ?\{ ?print (?:\$([1-9])|NF) ?;? ?\}", re.ASCII)
+
+
 def _awk(words: list[str], text: str) -> str | None:
-    joined = " ".join(words).replace("-F ", "-F")
-    if field := re.fullmatch(r"\{ ?print \$([1-9]) ?;? ?\}", joined):
-        number = int(field.group(1))
-        rows = [line.split() for line in text.splitlines()]
-        return "".join((row[number - 1] if len(row) >= number else "") + "\n" for row in rows)
-    return None
+    program = _PRINT.fullmatch(" ".join(words).replace("-F ", "-F"))
+    if program is None:
+        return None
+    rows = [line.split(program.group(1)) if line else [] for line in text.splitlines()]
+    if program.group(2) is None:
+        return "".join(f"{len(row)}\n" for row in rows)
+    number = int(program.group(2))
+    return "".join((row[number - 1] if len(row) >= number else "") + "\n" for row in rows)
 
 
 def _head(words: list[str], text: str) -> str | None:

@@ -106,9 +106,9 @@ def masked(path: str, text: str, start: int, stop: int, placeholders: bool = Fal
     return tuple(found)
 
 
-# What engines fill in (`{{ x }}`), and what people do: `{batch size; 4, say}` and `<your path>`, which no shell command has by chance.
+# What engines fill in (`{{ x }}`), and what people do: `{batch size; 4, say}` and `<your path>`, which no shell command but awk has.
 _FILLED_IN: Final = r"(?<!\$)\{\{[^{}\n]{0,200}\}\}|\{%[^%\n]{0,200}%\}"
-_IN_WORDS: Final = r"(?<![$\\{\w])\{[A-Za-z][\w-]{0,40}(?:(?: [\w-]{1,40}){1,9}(?:;[^{}\n]{0,80})?|;[^{}\n]{1,80})\}"
+_IN_WORDS: Final = r"(?<![$\\{\w])\{(?!print )[A-Za-z][\w-]{0,40}(?:(?: [\w-]{1,40}){1,9}(?:;[^{}\n]{0,80})?|;[^{}\n]{1,80})\}"
 # tree-sitter-bash 0.25 reads none of a script behind `${NAME/'/'/_}`: it takes the quote for that of a string, which does not end.
 _QUOTED: Final = r"\$\{\w{1,60}//?'[^'\n]{0,60}'/[^{}\n]{0,60}\}"
 _template = lazy_pattern(rf"{_FILLED_IN}|{_IN_WORDS}|{_QUOTED}|(?<=[\s=\"'])<[A-Za-z](?:[\w ./:|-]{{0,60}}[\w./:|-])?>(?=[\s\"'])")
