@@ -10,6 +10,7 @@ from pytest_gbs.model.quantity import Name, Quantity, Size, Unknown
 from tests.launches.building import TYPED, batches, checked, codes, launched
 from tests.readers.python.test_loops import ACCELERATE, DISTRIBUTED
 
+VARIABLE = "ACCELERATE_GRADIENT_ACCUMULATION_STEPS"
 # The same program with options of argparse: 8 and 1 by default.
 OPTIONS = (
     ACCELERATE.replace("main(batch_size=2)", "main(args)")
@@ -82,6 +83,16 @@ def plugin(given: str) -> str:
             None,
             id="the launcher's that is not known",
         ),
+        # As scripts of PKU-YuanGroup/Open-Sora-Plan have it: accelerate asks the environment first.
+        pytest.param(ACCELERATE, f"{VARIABLE}=8 accelerate launch --num_processes 2 train.py", 32, id="of the environment: 2 x 8 x 2"),
+        pytest.param(ACCELERATE, f"export {VARIABLE}=${{N:-8}}\naccelerate launch --num_processes 2 train.py", 32, id="exported"),
+        pytest.param(ACCELERATE, f"{VARIABLE}=$N accelerate launch --num_processes 2 train.py", None, id="of the environment, not known"),
+        pytest.param(
+            plugin("gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=4)"),
+            f"{VARIABLE}=8 accelerate launch --num_processes 2 train.py",
+            16,
+            id="a plug-in, for which the environment is not asked",
+        ),
         pytest.param(DISTRIBUTED, "torchrun --nnodes 2 --nproc_per_node 4 train.py", 512, id="16 x 4 x 8"),
     ],
 )
@@ -120,3 +131,29 @@ def test_the_accumulation_of_a_deepspeed_plugin_is_read(tmp_path: Path) -> None:
     assert isinstance(known, Quantity)
     assert known.value == 8
     assert isinstance(unknown, Unknown)
+
+
+# Reduced from KimMeen/Time-LLM, run_main.py: the plugin has a file, and the loop steps after each batch.
+OPEN = '{"zero_optimization": {"stage": 2}, "gradient_accumulation_steps": "auto", "train_micro_batch_size_per_gpu": "auto"}'
+OWN = plugin("deepspeed_plugin=DeepSpeedPlugin(hf_ds_config='./ds.json')").replace("with accelerator.accumulate(model):", "if True:")
+UNCONDITIONAL = OWN.replace("            if True:\n    ", "", 1).replace("                optimizer.step()", "            optimizer.step()")
+
+
+@pytest.mark.parametrize(
+    ("program", "file", "batch"),
+    [
+        pytest.param(UNCONDITIONAL, OPEN.replace('steps": "auto"', 'steps": 4'), None, id="the file accumulates"),
+        pytest.param(UNCONDITIONAL, OPEN.replace('gpu": "auto"', 'gpu": 4'), None, id="the file has a micro batch"),
+        pytest.param(UNCONDITIONAL, OPEN[:-1], None, id="a broken file"),
+        pytest.param(UNCONDITIONAL.replace("ds.json", "other.json"), OPEN, None, id="another file"),
+        pytest.param(UNCONDITIONAL.replace("'./ds.json'", "name"), OPEN, None, id="a name that is not known"),
+        pytest.param(UNCONDITIONAL.replace("hf_ds", "gradient_accumulation_steps=2, hf_ds"), OPEN, None, id="the plugin accumulates"),
+        pytest.param(UNCONDITIONAL.replace("(deepspeed", "(gradient_accumulation_steps=2, deepspeed"), OPEN, None, id="both"),
+        pytest.param(OWN.replace("if True", "if step % 2 == 0"), OPEN, None, id="a condition that DeepSpeed does not heed"),
+        pytest.param(UNCONDITIONAL, OPEN, 4, id="the loader's: 2 x 2"),
+        pytest.param(UNCONDITIONAL, "{}", 4, id="a file without any of them"),
+    ],
+)
+def test_a_plugin_with_a_file_of_deepspeed(program: str, file: str, batch: int | None, tmp_path: Path) -> None:
+    files = {"train.py": program, "ds.json": file, "run.sh": "accelerate launch --num_processes 2 train.py\n"}
+    assert batches(checked(tmp_path, files)) == [batch]

@@ -85,6 +85,7 @@ def test_what_may_be_otherwise_is_not_known(text: str) -> None:
     "text",
     [
         pytest.param("c = yaml.safe_load(open('run.yaml'))\n" + CALL.format("c['train']['batch']"), id="opened in the call"),
+        pytest.param("c = yaml.safe_load(open('./run.yaml'))\n" + CALL.format("c['train']['batch']"), id="in the folder itself"),
         pytest.param("with open('run.yaml') as f:\n    c = yaml.safe_load(f)\n" + CALL.format("c['train']['batch']"), id="with"),
         pytest.param("c = yaml.load(open('run.yaml', 'r'), Loader=yaml.Loader)\n" + CALL.format("c['train']['batch']"), id="a loader"),
         pytest.param("NAME = 'run.json'\nc = json.load(open(NAME))\n" + CALL.format("c.get('batch')"), id="JSON"),

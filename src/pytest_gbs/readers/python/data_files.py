@@ -28,7 +28,7 @@ def loaded(name: str, folder: str, read: Read, span: _Span) -> Table | None:
     """
     if not name.endswith((".yaml", ".yml", ".json")) or name.startswith(("/", "~", "..")):
         return None
-    paths = dict.fromkeys(f"{each}/{name}".removeprefix("./").lstrip("/") for each in (folder, *upwards(folder), ""))
+    paths = dict.fromkeys(f"{each}/{name.removeprefix('./')}".removeprefix("./").lstrip("/") for each in (folder, *upwards(folder), ""))
     found = [source for path in paths if isinstance(source := read(path), Source)]
     return _table(found[0], span) if len(found) == 1 else None
 

@@ -11,7 +11,7 @@ from pytest_gbs.model.location import below
 from pytest_gbs.readers.command_settings import OF_PROCESSES
 from pytest_gbs.readers.python.data_files import composed, configuration, loaded
 from pytest_gbs.readers.python.options import Options
-from pytest_gbs.readers.python.results import Known, Lost, Made, Value
+from pytest_gbs.readers.python.results import Known, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
 _LOADS: Final = frozenset(("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "omegaconf.OmegaConf.load"))
@@ -38,11 +38,20 @@ class LibraryCalls(Options):
             opened = opened.args[0]
         elif not name.endswith("OmegaConf.load"):
             return None
-        path = self.value(opened, scope)
+        table = self._of_file(self.value(opened, scope), self.program.span(node))
+        return configuration(table) if table is not None and name.endswith("OmegaConf.load") else table
+
+    def _of_file(self, path: Value, span: tuple[int, int]) -> Table | None:
+        """The mapping in the file at `path`; None if it is not known which file that is."""
         if self.modules is None or not isinstance(path, Known) or not isinstance(path.value, str):
             return None
-        table = loaded(path.value, self.program.source.path.rpartition("/")[0], self.modules.context.read, self.program.span(node))
-        return configuration(table) if table is not None and name.endswith("OmegaConf.load") else table
+        return loaded(path.value, self.program.source.path.rpartition("/")[0], self.modules.context.read, span)
+
+    def leaves_open(self, path: Value, keys: tuple[str, ...]) -> bool:
+        """Whether a configuration of DeepSpeed at `path` says "auto" of `keys`, or nothing."""
+        table = self._of_file(path, (path.start, path.stop))
+        given = [table.entries[key][1] for key in keys if key in table.entries] if table is not None else []
+        return table is not None and all(isinstance(each, Known) and each.value == "auto" for each in given)
 
     def _of_configuration(self, base: Made, name: str, node: ast.expr) -> Value:
         """What a configuration that is loaded from a file has under `name`, unless the program may set that."""
@@ -97,13 +106,21 @@ class LibraryCalls(Options):
         """What a variable of the environment is when the program is started; its default if the launch does not set it."""
         if self.line is None or not isinstance(name, Known) or not isinstance(name.value, str) or OF_PROCESSES().match(name.value):
             return self.lost(node)
-        given, span = self.line.environment.get(name.value), self.program.span(node)
-        if given is None or given.default:
-            self.unset.append((*span, name.value))
-        if given is None:
+        found = self.variable(name.value, node)
+        if found is None:
+            self.unset.append((*self.program.span(node), name.value))
             return self.value(default, scope) if default is not None else self.lost(node)
+        return found
+
+    def variable(self, name: str, node: ast.expr) -> Known | Lost | None:
+        """What the launch sets a variable of the environment to, for use at `node`; None if it does not."""
+        given, span = self.line.environment.get(name) if self.line is not None else None, self.program.span(node)
+        if given is None:
+            return None
+        if given.default:
+            self.unset.append((*span, name))
         known = given.text is not None and (not given.default or whole_number(given.text) is not None)
-        return Known(given.text, *span, given.at) if known else Lost(*span, given.at, f"${name.value}")
+        return Known(given.text, *span, given.at) if known else Lost(*span, given.at, f"${name}")
 
     def _builtin(self, name: str, node: ast.Call, scope: Scope) -> Value:
         found = [self.value(each, scope) for each in node.args[:20]]

@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import dotted
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.handed_over import carried
 from pytest_gbs.readers.python.modules import Defined
-from pytest_gbs.readers.python.results import SAMPLES, STEPS, Entry, Known, Made, Table, Value
+from pytest_gbs.readers.python.results import SAMPLES, STEPS, Entry, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.python.samplers import made_by, sampled
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.stated_products import model_parallel, shared_batch, stated_product
@@ -40,8 +41,10 @@ _PLUGIN: Final = "deepspeed_plugin"
 # With one of these accelerate divides batches otherwise, or accumulates otherwise.
 _OTHERWISE: Final = frozenset(("split_batches", _PLUGIN, "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config"))
 _LOADERS: Final = "dataloader_config"
+_OF_DEEPSPEED: Final = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps")
 # What gives an Accelerator its accumulation instead of `gradient_accumulation_steps`, and which of its arguments says it.
 _STEPS: Final = "gradient_accumulation_steps"
+_VARIABLE: Final = "ACCELERATE_GRADIENT_ACCUMULATION_STEPS"
 _ACCUMULATES: Final = {"gradient_accumulation_plugin": "num_steps", _PLUGIN: _STEPS, "deepspeed_plugins": ""}
 # What data loaders are called that take `batch_size`, second if without a name, by the package that they are of.
 _LOADERS_OF: Final = {"torch": ".DataLoader", "torch_geometric": ".DataLoader", "sentence_transformers": "DataLoader"}
@@ -91,6 +94,7 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     own = made if kind == "Accelerator" else None
     reading = Reading(scopes, evaluator)
     if own is not None:
+        own.entries.update(reading.steps_of_environment(call))
         own.entries.update((_STEPS, reading.steps_of_plugin(each, scope)) for each in call.keywords if each.arg in _ACCUMULATES)
     entries = _followed(reading, call, scope, own)
     if entries is None and (own is None or (reading.leaves_steps() and _is_usual(reading, call, scope, own))):
@@ -115,11 +119,11 @@ def _followed(reading: Reading, call: ast.Call, scope: Scope, own: Table | None)
     loader = loaders[0]
     if loader is None or (own is not None and not loader.prepared):
         return None
-    batch = reading.batch(loader) if own is None or _is_usual(reading, call, scope, own) else evaluator.lost(loader.call)
+    steps = None if own is not None and all(reading.accumulates(each) for each in loops) else reading.steps(loops)
+    batch = reading.batch(loader) if own is None or _is_usual(reading, call, scope, own, steps) else evaluator.lost(loader.call)
     place = evaluator.program.span(loader.call)
     batches = Table({"batch_size": (reading.place(loader), batch)}, *place)
     entries: dict[str, Entry] = {"DataLoader": (evaluator.program.span(loader.call.func), batches)}
-    steps = None if own is not None and all(reading.accumulates(each) for each in loops) else reading.steps(loops)
     if steps is not None:
         entries[STEPS] = steps
         entries |= _shared(loader, batch, steps, evaluator)
@@ -137,19 +141,27 @@ def _shared(loader: Loader, batch: Value, steps: Entry, evaluator: Evaluator) ->
     return {SAMPLES: (evaluator.program.span(given), whole._replace(value=whole.value * number))}
 
 
-def _is_usual(reading: Reading, call: ast.Call, scope: Scope, own: Table) -> bool:
-    """Whether an Accelerator made with `own` leaves the batches of its loaders as they are."""
+def _is_usual(reading: Reading, call: ast.Call, scope: Scope, own: Table, steps: Entry | None = None) -> bool:
+    """Whether an Accelerator made with `own` leaves the batches of its loaders as they are, in a loop with its own `steps`."""
     otherwise = _OTHERWISE.intersection(own.entries)
-    if otherwise == {_PLUGIN} and reading.leaves_steps() and _is_plain(own.entries[_PLUGIN][1]):
+    if otherwise == {_PLUGIN} and _is_plain(reading, own.entries[_PLUGIN][1], call, steps):
         otherwise = frozenset()
     return own.rest is None and not otherwise and reading.settings_of_loaders(call, scope, own)
 
 
-def _is_plain(plugin: Value) -> bool:
-    """Whether a plugin of DeepSpeed leaves the loader its batch, having no file (accelerate 16cb6eb, accelerator.py:2221-2228)."""
-    if not isinstance(plugin, Made) or not plugin.name.endswith(".DeepSpeedPlugin"):
+def _is_plain(reading: Reading, plugin: Value, call: ast.Call, steps: Entry | None) -> bool:
+    """Whether a plugin of DeepSpeed leaves the loader its batch, and the loop its steps (accelerate 16cb6eb, accelerator.py:2207-2228).
+
+    One with a file that leaves both open accumulates what the Accelerator does: nothing, as its loop says, too.
+    """
+    if not isinstance(plugin, Made) or not plugin.name.endswith(".DeepSpeedPlugin") or plugin.arguments.rest is not None:
         return False
-    return plugin.arguments.rest is None and "hf_ds_config" not in plugin.arguments.entries
+    given = plugin.arguments.entries
+    if "hf_ds_config" not in given:
+        return reading.leaves_steps()
+    each = steps is not None and isinstance(steps[1], Known) and steps[1].value == 1
+    accumulates = _STEPS in given or any(keyword.arg == _STEPS for keyword in call.keywords)
+    return each and not accumulates and reading.evaluator.leaves_open(given["hf_ds_config"][1], _OF_DEEPSPEED)
 
 
 class Reading:
@@ -363,6 +375,15 @@ class Reading:
         own.entries[_LOADERS] = own.entries[_LOADERS][0], settings
         split = settings.entries.get("split_batches")
         return settings.rest is None and (split is None or isinstance(split[1], Known))
+
+    def steps_of_environment(self, call: ast.Call) -> dict[str, Entry]:
+        """The accumulation that a launch gives each Accelerator, whatever its arguments say (accelerate 16cb6eb, accelerator.py:545)."""
+        found = self.evaluator.variable(_VARIABLE, call)
+        number = whole_number(str(found.value)) if isinstance(found, Known) else None
+        if found is None:
+            return {}
+        place = self.evaluator.program.span(call)
+        return {_STEPS: (place, Known(number, *place, found.at) if number is not None else Lost(*place, found.at))}
 
     def steps_of_plugin(self, given: ast.keyword, scope: Scope) -> Entry:
         """The accumulation that a plug-in gives an Accelerator, as argument `given` of it."""
