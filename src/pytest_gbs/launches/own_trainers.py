@@ -23,14 +23,13 @@ _VLLM: Final = "vllm"
 
 
 def has_own_trainer(program: Source, framework: Framework, read: Read) -> bool:
-    """Whether each trainer that a program uses is a class of its tree, and none is the framework's or made from it.
+    """Whether a trainer that a program may use is a class of its tree, and neither the framework's nor made from it.
 
     One that validates in the place of the framework's counts as its own. `read` gives a file of the tree. What can't be followed counts as
     the framework's.
     """
     packages = _packages(framework)
-    trainers = read_trainers(program)
-    return bool(trainers) and all(_is_own(program, name, packages, read) for name in trainers)
+    return any(_is_own(program, name, packages, read) for name in read_trainers(program))
 
 
 def takes_prompts(program: Source, framework: Framework, read: Read, *, by_vllm: bool) -> bool:
