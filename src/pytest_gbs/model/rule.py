@@ -59,6 +59,15 @@ class About:
     VALUE: Final = "value"  # single values, which a command line can get wrong as well as a file
 
 
+# The first lines of a recipe of TRL, for examples.
+SFT_RECIPE: Final = """\
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+"""
+
+
 class Example(NamedTuple):
     """A recipe for the manual and the tests: file contents by name, and the flags it is checked with ("--world-size 8").
 

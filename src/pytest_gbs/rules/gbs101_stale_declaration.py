@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.claims.judgement import outcomes_of
 from pytest_gbs.model.outcome import Outcome
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Cause, Run
 
 
@@ -31,14 +31,7 @@ def check(run: Run) -> Iterator[Outcome]:
     yield from outcomes_of(run, Cause.PRODUCT)
 
 
-_RECIPE = """\
-# Config for 2 nodes of 8 x H100s with GBS 128
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: {accumulation}
-"""
+_RECIPE = "# Config for 2 nodes of 8 x H100s with GBS 128\n" + SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\n"
 
 RULE = Rule(
     code="GBS101",

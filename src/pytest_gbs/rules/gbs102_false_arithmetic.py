@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.claims.judgement import outcomes_of
 from pytest_gbs.model.outcome import Outcome, Verified
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Cause, Run
 
 
@@ -27,13 +27,7 @@ def check(run: Run) -> Iterator[Outcome]:
             yield Verified(RULE.code, claim.declaration.at, decides=True)
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2  # effective batch size: 8 GPUs x 4 x 2 = {result}
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 2  # effective batch size: 8 GPUs x 4 x 2 = {result}\n"
 
 RULE = Rule(
     code="GBS102",

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Claim, Run
 
 CODE = "GBS103"
@@ -56,14 +56,7 @@ def _finding(earlier: Claim, later: Claim) -> Finding:
     )
 
 
-_RECIPE = """\
-# global batch size: 128
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2  # effective batch size {other}
-"""
+_RECIPE = "# global batch size: 128\n" + SFT_RECIPE + "gradient_accumulation_steps: 2  # effective batch size {other}\n"
 
 RULE = Rule(
     code=CODE,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS105"
@@ -41,13 +41,7 @@ def _comment(run: Run) -> str:
     return f"# gbs: {batch} on {gpus} gpus" if batch is not None and gpus is not None else "# gbs: 128 on 16 gpus, for example"
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2{comment}
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 2{comment}\n"
 
 RULE = Rule(
     code=CODE,

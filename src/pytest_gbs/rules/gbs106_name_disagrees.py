@@ -24,7 +24,7 @@ from pytest_gbs.claims.named import NamedNumber, named
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS106"
@@ -80,14 +80,7 @@ def _finding(recipe: Run, wrong: list[NamedNumber]) -> Finding:
     return Finding(CODE, message, Severity.WARNING, at, "", (*related, *launches), holds=f"change the {_witness(wrong[0])} to {fits}")
 
 
-_RECIPE = """\
-# {nodes} nodes of 8 GPUs
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-"""
+_RECIPE = "# {nodes} nodes of 8 GPUs\n" + SFT_RECIPE + "gradient_accumulation_steps: 2\n"
 
 RULE = Rule(
     code=CODE,

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pytest_gbs.arithmetic.wording import count
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
 from pytest_gbs.model.run import NodeClaim
 
 CODE = "GBS108"
@@ -40,14 +40,7 @@ def _finding(claim: NodeClaim, usual: int, others: int) -> Finding:
     return Finding(CODE, message, Severity.WARNING, claim.declaration.at, "declared", details=(claim.needed,))
 
 
-_RECIPE = """\
-# Config for {nodes} nodes with GBS {batch}
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-"""
+_RECIPE = "# Config for {nodes} nodes with GBS {batch}\n" + SFT_RECIPE + "gradient_accumulation_steps: 2\n"
 
 
 def _folder(last: int) -> Example:

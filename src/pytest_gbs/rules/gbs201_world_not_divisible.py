@@ -25,7 +25,7 @@ from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Noted, Origin, Quantity
-from pytest_gbs.model.rule import About, Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, About, Example, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS201"
@@ -85,13 +85,7 @@ def _stated(run: Run, degrees: list[Quantity]) -> int:
     return prod(size.value if isinstance(size, Quantity) else 1 for size in own)
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 2\n"
 _LAUNCHER = """\
 compute_environment: LOCAL_MACHINE
 distributed_type: FSDP

@@ -34,7 +34,7 @@ from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Claim, Reading, Run
 
 CODE = "GBS301"
@@ -141,14 +141,7 @@ def _claimed(run: Run, declaration: Declaration) -> str:
     return f"{'the text around it' if at.lower().endswith(DOCUMENTS) else 'its comment'} claims {said}"
 
 
-_RECIPE = """\
-# Config for 1 node of 8 GPUs with GBS 128
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 4
-"""
+_RECIPE = "# Config for 1 node of 8 GPUs with GBS 128\n" + SFT_RECIPE + "gradient_accumulation_steps: 4\n"
 
 _SCRIPT = "#!/bin/bash\naccelerate launch --num_processes 4 train.py --config sft.yaml --gradient_accumulation_steps {steps}\n"
 

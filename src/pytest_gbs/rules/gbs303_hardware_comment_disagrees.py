@@ -32,7 +32,7 @@ from pytest_gbs.model.launch import Start
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size, Unknown
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS303"
@@ -156,13 +156,7 @@ def _count(processes: int) -> str:
 
 
 _SCRIPT = "#!/bin/bash\n# runs on {gpus} GPUs\ntorchrun --nproc_per_node 4 train.py --config sft.yaml\n"
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 4
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 4\n"
 
 RULE = Rule(
     code=CODE,

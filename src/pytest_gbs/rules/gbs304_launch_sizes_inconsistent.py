@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS304"
@@ -42,13 +42,7 @@ _SCRIPT = """\
 #!/bin/bash
 accelerate launch --num_machines 4 --num_processes {processes} train.py --config sft.yaml
 """
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 4
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 4\n"
 
 RULE = Rule(
     code=CODE,

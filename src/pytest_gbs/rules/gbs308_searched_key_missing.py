@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS308"
@@ -49,7 +49,6 @@ CONFIG=recipes/$1.yaml
 STEPS=$(grep gradient_accumulation_steps $CONFIG | awk '{print $2}')
 accelerate launch --num_processes 8 --gradient_accumulation_steps $STEPS train.py --config $CONFIG
 """
-_RECIPE = "model_name_or_path: my/model\ndataset_name: my/data\nmax_length: 4096\nper_device_train_batch_size: 4\n"
 _STEPS = "gradient_accumulation_steps: 2\n"
 
 RULE = Rule(
@@ -57,8 +56,8 @@ RULE = Rule(
     name="searched-key-missing",
     scope=Scope.LAUNCH,
     summary="a script greps its recipe for a batch key that some recipe does not have once",
-    bad=(Example((("recipes/a.yaml", _RECIPE + _STEPS), ("recipes/b.yaml", _RECIPE), ("run.sh", _SCRIPT))),),
-    good=(Example((("recipes/a.yaml", _RECIPE + _STEPS), ("recipes/b.yaml", _RECIPE + _STEPS), ("run.sh", _SCRIPT))),),
+    bad=(Example((("recipes/a.yaml", SFT_RECIPE + _STEPS), ("recipes/b.yaml", SFT_RECIPE), ("run.sh", _SCRIPT))),),
+    good=(Example((("recipes/a.yaml", SFT_RECIPE + _STEPS), ("recipes/b.yaml", SFT_RECIPE + _STEPS), ("run.sh", _SCRIPT))),),
     check=check,
     severity=Severity.WARNING,
 )

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pytest_gbs.model.framework import Arguments
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS309"
@@ -43,13 +43,7 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     yield Finding(CODE, message, Severity.INFO, second.launch.at, f"{size:,}", related, holds=holds)
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 4
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 4\n"
 _ONE = "torchrun --nproc_per_node 8 train.py --config sft.yaml\n"
 _TWO = "torchrun --nproc_per_node 4 train.py --config sft.yaml --gradient_accumulation_steps {steps}\n"
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS310"
@@ -35,13 +35,7 @@ def check(run: Run) -> Iterator[Outcome]:
     yield Finding(CODE, message, severity, launch.named, "not loaded", holds="put --config in front of it", fixes=(fix,))
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 4
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 4\n"
 _PROGRAM = "from trl import TrlParser\n\nparser = TrlParser((SFTConfig,))\n"
 _SCRIPT = "accelerate launch --num_processes 8 train.py {flag}sft.yaml\n"
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.model.launch import MissingFile, Mistake
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
 
 CODE = "GBS311"
 
@@ -32,9 +32,8 @@ def check(mistake: Mistake) -> Iterator[Outcome]:
         yield Finding(CODE, message, Severity.ERROR, mistake.at, "no such file", elsewhere, holds=holds)
 
 
-_RECIPE = "model_name_or_path: my/model\ndataset_name: my/data\nmax_length: 4096\nper_device_train_batch_size: 4\n"
 _SCRIPT = "accelerate launch --num_processes 8 scripts/sft.py --config recipes/{name}.yaml\n"
-_FILES = (("recipes/qwen_sft.yaml", _RECIPE), ("scripts/sft.py", "from trl import TrlParser\n"))
+_FILES = (("recipes/qwen_sft.yaml", SFT_RECIPE), ("scripts/sft.py", "from trl import TrlParser\n"))
 
 RULE = Rule(
     code=CODE,

@@ -19,7 +19,7 @@ from pytest_gbs.arithmetic.wording import beside, leaves, product
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS601"
@@ -43,13 +43,7 @@ def check(run: Run) -> Iterator[Outcome]:
     yield Finding(CODE, message, Severity.INFO, at, "", related, details, assumptions=run.assumptions)
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: {accumulation}
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\n"
 _FLAGS = ("--world-size", "8", "--select", "GBS601")
 
 RULE = Rule(

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pytest_gbs.model.fileview import INTERVALS
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.quantity import Name, Origin, Quantity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS602"
@@ -40,15 +40,7 @@ def check(run: Run) -> Iterator[Outcome]:
             yield Finding(CODE, message, Severity.INFO, size.at, "in steps", holds=holds, assumptions=run.assumptions)
 
 
-_RECIPE = """\
-# Config for 1 node of 8 GPUs
-model_name_or_path: my/model
-dataset_name: my/data
-max_length: 4096
-per_device_train_batch_size: 4
-gradient_accumulation_steps: {accumulation}
-save_steps: 100
-"""
+_RECIPE = "# Config for 1 node of 8 GPUs\n" + SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\nsave_steps: 100\n"
 _FLAGS = ("--select", "GBS602")
 _BEFORE = (("sft.yaml", _RECIPE.format(accumulation=4)),)
 
