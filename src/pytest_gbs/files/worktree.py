@@ -252,10 +252,12 @@ def _refused(root: StrPath, path: str, known: set[str] | None) -> str:
 
     A folder among those `known` does not, and one found out about is added to them.
     """
-    folder, above = _with_slash(root), path.rpartition("/")[0]
-    for step in (path,) if known and above and above in known else _steps(path):
+    folder = _with_slash(root)
+    for step in (path,) if known and path.rpartition("/")[0] in known else _steps(path):
         if step == "..":
             return "outside the tree"
+        if known is not None and step in known:
+            continue
         try:
             mode = os.lstat(folder + step).st_mode
         except OSError as error:
@@ -264,8 +266,8 @@ def _refused(root: StrPath, path: str, known: set[str] | None) -> str:
             return "no file can have this name"
         if stat.S_ISLNK(mode):
             return _leads_out(folder, path)
-        if known is not None and step == above:
-            known.add(above)
+        if known is not None and step != path:
+            known.add(step)
     return ""
 
 
