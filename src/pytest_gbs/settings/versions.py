@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.frameworks.versions import (
@@ -65,8 +65,7 @@ class Versions:
     def _at_version(self, framework: Framework, document: Document, path: str) -> Framework:
         """`framework` as the settings say, else as its copy in the repository has it, else as the pinned versions do."""
         home = None if normalised(framework.package) in self._stated else self._copies.home(framework, path)
-        tables = (framework, *(era.table for era in framework.eras))
-        set_keys = frozenset(row.key for table in tables for row in table.rows if row.key in document.keyed)
+        set_keys = frozenset(filter(document.keyed.__contains__, _keys_of_all_eras(framework)))
         about = framework.title, home, self.pin(framework.package, path) if home is None else None, set_keys
         if about not in self._fitted:
             self._fitted[about] = self._fit(framework, home, about[2], set_keys)
@@ -86,10 +85,7 @@ class Versions:
         own = self._installed(package, path) if path.endswith(NOTEBOOK) else None
         if own is not None:
             return own
-        folder = path.rpartition("/")[0]
-        if (package, folder) not in self._pins:
-            self._pins[package, folder] = self._nearest(package, folder)
-        return self._pins[package, folder]
+        return self._nearest(package, path.rpartition("/")[0])
 
     def _installed(self, package: str, path: str) -> Pin | None:
         """The version of `package` that the notebook at `path` installs itself; None if none, or none that is exact."""
@@ -102,13 +98,18 @@ class Versions:
         return self._pins[package, path]
 
     def _nearest(self, package: str, folder: str) -> Pin | None:
-        while True:
+        """What the files of `folder` say, else those of the nearest folder above it that say anything."""
+        passed: list[tuple[str, str]] = []
+        while (package, folder) not in self._pins:
             found = self._of_folder(package, folder)
-            if found:
-                return _agreed(found)
-            if not folder:
-                return None
-            folder = folder.rpartition("/")[0]
+            if found or not folder:
+                self._pins[package, folder] = _agreed(found) if found else None
+            else:
+                passed.append((package, folder))
+                folder = folder.rpartition("/")[0]
+        pin = self._pins[package, folder]
+        self._pins.update(dict.fromkeys(passed, pin))
+        return pin
 
     def _of_folder(self, package: str, folder: str) -> list[Pin]:
         """What the files of a folder say of `package`, or what those in its folders `requirements` and `docker` do; else its submodules."""
@@ -131,6 +132,11 @@ class Versions:
 
         sources = (source for path in paths if isinstance(source := self._tree.read(path), Source))
         return [pin for source in sources for pin in read_pins(source, package)]
+
+
+@lru_cache
+def _keys_of_all_eras(framework: Framework) -> frozenset[KeyPath]:
+    return frozenset(row.key for table in (framework, *(era.table for era in framework.eras)) for row in table.rows)
 
 
 def _agreed(found: list[Pin]) -> Pin | None:
