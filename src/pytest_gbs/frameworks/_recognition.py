@@ -14,7 +14,7 @@ from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.record import NamedTuple
 
-_MOST_ALIKE: Final = 256
+_MOST_ALIKE: Final = 1_024
 # Only Weights & Biases writes this key: the file says what a run had, each value in a mapping, and nothing reads it back.
 _RECORD: Final = ("_wandb",)
 # What of a program belongs to a table only by its keys.

@@ -51,9 +51,7 @@ def check(file: FileView) -> Iterator[Outcome]:
     odd = [row for row in framework.rows if (entry := keyed.get(row.key)) and not _is_ordinary(row, entry[1])]
     if not odd:
         return
-    for found in misread(file.document, framework):
-        if found.row.key not in keyed:
-            continue  # in a list, or in a text
+    for found in misread(file.document, framework._replace(rows=tuple(odd))):
         node = keyed[found.row.key][1]
         if not _is_template(file.document, node) and not (found.value is None and _COMPOSES in keyed):
             yield _refused_values(file.document, framework, found, node)

@@ -112,7 +112,7 @@ def _candidates(text: str) -> tuple[Grammar, ...]:
     lower = text.lower()
     wanted = 0
     for hint, bits in _by_hint():
-        if hint in lower:
+        if bits & ~wanted and hint in lower:
             wanted |= bits
     return tuple(grammar for i, grammar in enumerate(grammars()) if wanted >> i & 1) if wanted else ()
 
