@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from pytest_gbs.checking.reporting import active_rules
 from pytest_gbs.checking.session import check
 from pytest_gbs.model.hardware import CommandLineHardware
+from pytest_gbs.model.record import TYPE_CHECKING
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from typing import Final
 
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 MOST_GPUS: Final = 65_536
 # One machine has up to 16 GPUs; an NVL72 rack counts as one.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final
+
+from pytest_gbs.model.record import Final
 
 _CLOSE: Final = 0.65  # difflib's ratio from which on a word of the command line is offered
 

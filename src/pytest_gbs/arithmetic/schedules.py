@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
 
 from pytest_gbs.arithmetic.solver import solve
 from pytest_gbs.arithmetic.wording import leaves
@@ -13,6 +12,7 @@ from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.limits import LONGEST_SCHEDULE, MOST_STAGES
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Note, Noted, Origin, Quantity, Size
+from pytest_gbs.model.record import Final
 
 _VALUE: Final = "value"
 _THOUSANDS: Final = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}

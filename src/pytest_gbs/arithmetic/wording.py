@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 from pytest_gbs.arithmetic.admissible import ENOUGH
 from pytest_gbs.model.assumption import Assuming, Assumption
@@ -11,7 +10,7 @@ from pytest_gbs.model.equation import Equation, Monomial
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Related
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 # What a size is called in a sentence, and the short word behind its number in a product.
 CALLED: Final[Mapping[str, tuple[str, str]]] = {

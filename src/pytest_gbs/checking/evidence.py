@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import Context
@@ -14,6 +13,7 @@ from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Lines, Source
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Note, Origin, Quantity
+from pytest_gbs.model.record import TYPE_CHECKING
 from pytest_gbs.model.run import Policy
 from pytest_gbs.model.settings import Settings
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.evidence import HardwareLookup
@@ -23,7 +22,7 @@ from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.limits import MOST_COMMENT_CHARACTERS, MOST_STATEMENTS
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.quantity import Quantity, Size, Unknown
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, NamedTuple
 from pytest_gbs.model.report import Role
 from pytest_gbs.model.rule import Scope
 from pytest_gbs.model.run import Claim, Policy, Run

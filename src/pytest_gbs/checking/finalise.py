@@ -14,14 +14,13 @@ What a step needs to know of a rule, the rule says itself (`model.rule`); no rul
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from typing import Final, TypeAlias
 
 from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Applicability, Finding, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple, TypeAlias
 from pytest_gbs.model.report import FileReport, Role, Verdict
 from pytest_gbs.model.rule import AGREED, About, Needs
 from pytest_gbs.model.run import Run

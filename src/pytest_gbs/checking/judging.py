@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.checking import finalise
@@ -16,7 +15,7 @@ from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Any, NamedTuple
 from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import About, Rule, Scope
 from pytest_gbs.model.run import NodeClaim, Run

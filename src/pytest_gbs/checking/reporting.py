@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.checking import finalise
@@ -17,6 +16,7 @@ from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Kind, LauncherFile
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Severity, Undetermined, Verified
+from pytest_gbs.model.record import TYPE_CHECKING
 from pytest_gbs.model.report import Bug, FileReport, Role, Verdict
 from pytest_gbs.model.rule import Needs, Rule, Scope
 from pytest_gbs.model.run import NodeClaim, Run

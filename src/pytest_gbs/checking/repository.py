@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pytest_gbs.claims.worlds import Nearby
 from pytest_gbs.files.globs import matches_any
@@ -24,6 +23,7 @@ from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM, Program
+from pytest_gbs.model.record import TYPE_CHECKING, Any, Final, TypeVar
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.readers import read
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final
 
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.rule import Needs, Rule, Scope
 
 # What a rule may need of a table rather than of a run.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.claims.grammars import StatedByComments, read_stated
 from pytest_gbs.claims.grammars.names import read_name
@@ -32,7 +31,7 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.quantity import HARDWARE, Name, Note, Origin, Quantity, Size
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.model.run import Geometry, Policy, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.document import DOCUMENTS, PROGRAMS
 from pytest_gbs.model.location import Source, upwards
+from pytest_gbs.model.record import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree

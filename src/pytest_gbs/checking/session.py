@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.evidence import HardwareLookup
@@ -24,7 +22,7 @@ from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.launch import Unread
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Report, Role
 from pytest_gbs.model.rule import Scope
 from pytest_gbs.model.run import NodeClaim, Policy
@@ -65,20 +63,17 @@ def check(
         UsageError: a target does not exist, or a launcher file given on the command line is none.
     """
     repository = Repository(tree, settings, memory)
-    with _rare_collections():
-        return _Check(repository, settings, given, keep_runs, base).report(targets, jobs, found)
+    return _rarely_collected(lambda: _Check(repository, settings, given, keep_runs, base).report(targets, jobs, found))
 
 
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Let the garbage collector of CPython rest: nearly all that a check makes stays, and looking through it again finds nothing."""
+def _rarely_collected(find: Callable[[], Report]) -> Report:
+    """What `find` gives while the garbage collector of CPython rests: nearly all that a check makes stays, and searching finds nothing."""
     if not hasattr(gc, "freeze"):
-        yield
-        return
+        return find()
     before = gc.get_threshold()
     gc.set_threshold(max(_MANY, before[0]) if before[0] else 0)
     try:
-        yield
+        return find()
     finally:
         gc.set_threshold(*before)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.model.declaration import Declaration, Factor, StatedArithmetic, without_partners
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.run import Run
 
 # The settings that a claim may name beside the hardware, and that a stale claim may be fixed by.

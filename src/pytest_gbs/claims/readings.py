@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import symbolic_text
@@ -12,6 +10,7 @@ from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.equation import Enforcement, Rounding
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.run import Reading, Run, World
 
 # What a claim in a recipe of reinforcement learning may count, if it does not say.

@@ -7,7 +7,6 @@ line, the settings, launcher files nearby. Evidence for what is shown: the comma
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from typing import Final
 
 from pytest_gbs.arithmetic.solver import solve, symbolic
 from pytest_gbs.frameworks.conditions import Applied
@@ -16,7 +15,7 @@ from pytest_gbs.model.declaration import Declaration, Force, Interval, without_p
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.quantity import HARDWARE, NO_NOTE, PARALLEL, Name, Note, Noted, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 from pytest_gbs.model.run import Geometry, World
 
 _SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)

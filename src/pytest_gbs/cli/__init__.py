@@ -6,11 +6,11 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import Final
 
 from pytest_gbs.cli._command import commands, find
 from pytest_gbs.cli._split_arguments import MARK, split, unmark
 from pytest_gbs.model.errors import GbsError
+from pytest_gbs.model.record import Final
 
 _COUNTED: Final = hasattr(gc, "freeze")  # the garbage collector of CPython
 _VALUED: Final = {"--strict": "--strict=claims", "--add-ignore": "--add-ignore="}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from pytest_gbs.files.plugins import module
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import argparse

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from pytest_gbs.model.record import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
 from pytest_gbs.cli._output import complain_each, slashed
@@ -17,7 +16,7 @@ from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.settings import Overrides, load_settings

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.record import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse

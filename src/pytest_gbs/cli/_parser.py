@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._output import complain, emit
+from pytest_gbs.model.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import NoReturn

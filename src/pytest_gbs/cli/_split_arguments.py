@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import argparse

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, add_outputs, fixes_stdin, outputs, wants_baseline, wants_fixing
 from pytest_gbs.cli._input import CheckRequest, add_input, read_request
@@ -11,6 +9,7 @@ from pytest_gbs.cli._output import add_output, complain, complain_each, emit, op
 from pytest_gbs.formats import Format, FormatOptions, find
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.record import TYPE_CHECKING
 from pytest_gbs.model.report import Report, Role, Verdict
 from pytest_gbs.model.settings import Settings
 

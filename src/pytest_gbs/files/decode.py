@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS
 from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.record import Final
 
 # YAML 1.2.2, section 5.2: longest marks first, then the zero bytes around an ASCII character that starts a text without mark.
 MARKS: Final = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
 
 from pytest_gbs.model.limits import MOST_SPELLINGS
 from pytest_gbs.model.pattern import re
+from pytest_gbs.model.record import Final
 
 _SLASH, _STAR = "/", "*"
 _POSIX: Final = {

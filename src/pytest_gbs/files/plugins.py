@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from marshal import dumps, loads
 from os import listdir, scandir
-from typing import Any, Final
+
+from pytest_gbs.model.record import Any, Final
 
 # Where the indexes lie, below the package; the folder is in no repository.
 PREBUILT: Final = "_prebuilt"

@@ -9,9 +9,9 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
-from typing import Final
 
 from pytest_gbs.model.limits import MOST_SEARCHED_BYTES
+from pytest_gbs.model.record import Final
 
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _PIECE: Final = 1 << 18

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES, MOST_UNMARKED
+from pytest_gbs.model.record import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from typing import TypeVar

@@ -9,7 +9,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.decode import decode
 from pytest_gbs.files.globs import matches_any
@@ -17,7 +16,7 @@ from pytest_gbs.files.regular import NOT_THERE, OUTSIDE, may_hold, read_bytes, r
 from pytest_gbs.files.root import StrPath, find_root, most_searched
 from pytest_gbs.model.limits import MOST_FILE_BYTES, MOST_IGNORE_BYTES, MOST_UNMARKED
 from pytest_gbs.model.location import Source, Unreadable, upwards
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.files.gitignore import IgnoreFile

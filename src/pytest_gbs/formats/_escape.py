@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final
 
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.record import Final
 
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.model.outcome import Severity
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 from pytest_gbs.model.report import Verdict
 
 STRONG: Final = "1"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.arithmetic.wording import assumed, called, listing
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.outcome import SEVERITIES, Applicability, Finding, Undetermined
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.report import FileReport, Report
 
 _FLAGS: Final = {Applicability.SAFE: "", Applicability.SETTINGS: " --fix-settings", Applicability.DECLARATIONS: " --fix-declarations"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Final
 
 from pytest_gbs.arithmetic.wording import assumed_in_brief, listing
 from pytest_gbs.formats._escape import escape
@@ -16,6 +15,7 @@ from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.document import PROGRAMS
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role, Verdict
 from pytest_gbs.model.rule import Needs
 

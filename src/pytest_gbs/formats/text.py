@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, FormatOptions
@@ -12,6 +11,7 @@ from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import commands, notes, title
 from pytest_gbs.formats._summary import headline, remarks
 from pytest_gbs.model.outcome import Finding
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.report import Report, Role
 
 _ROOM: Final = 106

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from marshal import dumps, loads
-from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs import model
 from pytest_gbs.files.globs import matches_any
@@ -15,7 +14,7 @@ from pytest_gbs.frameworks._stored import restored, restored_index, stored, stor
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.program import NO_PROGRAM, Program
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from pytest_gbs.frameworks._notation import Raw

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final
 
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.condition import Condition
@@ -12,7 +11,7 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_RECIPE_KEYS
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.program import NO_PROGRAM, Program
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 _MOST_ALIKE: Final = 1_024
 # Only Weights & Biases writes this key: the file says what a run had, each value in a mapping, and nothing reads it back.

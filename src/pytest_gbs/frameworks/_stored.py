@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from pytest_gbs.frameworks._recognition import Index, TableEntry
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.equation import Equation
@@ -23,6 +21,7 @@ from pytest_gbs.model.framework import (
     ValueReading,
 )
 from pytest_gbs.model.pins import Evidence
+from pytest_gbs.model.record import Any, Final
 
 _KINDS: Final = {
     kind.__name__: kind

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
 
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import CONFIGURATIONS, Alias, Document, Node, Scalar
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import COMPUTED, loader_of, resolve
 from pytest_gbs.readers.value_node import value_node

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import prod
-from typing import Final
 
 from pytest_gbs.arithmetic.admissible import Multiples, dividing
 from pytest_gbs.arithmetic.schedules import at_stage, changing
@@ -17,6 +16,7 @@ from pytest_gbs.model.framework import Constraint, Exclusion, Framework, Require
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import RANKS, Name, Noted, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.run import Run
 
 _DOES = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Final
 
 from pytest_gbs.frameworks.conditions import VARIABLE, holds
 from pytest_gbs.model.document import FUNCTION, PYTHON, Alias, Document, Mapping, Node, Scalar, Sequence
@@ -13,7 +12,7 @@ from pytest_gbs.model.framework import Framework, Loader, Row, SameAs, Treatment
 from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 from pytest_gbs.readers.scalar import COMPUTED, loader_of, resolve
 from pytest_gbs.readers.value_node import value_node
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.document import Document, Mapping, Scalar
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below, upwards
 from pytest_gbs.model.quantity import Size
+from pytest_gbs.model.record import TYPE_CHECKING, Final
 from pytest_gbs.model.run import Companion, Run
 from pytest_gbs.readers import read
 

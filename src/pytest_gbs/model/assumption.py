@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 
 class Assuming:

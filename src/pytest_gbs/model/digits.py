@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from pytest_gbs.model.record import Final
 
 _MOST: Final = 8  # digits: a hundred million GPUs, samples or steps are not a size
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from operator import itemgetter
-from typing import Final, TypeAlias
 
 from pytest_gbs.model.location import KeyPath, Location, Source
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple, TypeAlias
 
 CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 """What the name of a configuration file ends with."""

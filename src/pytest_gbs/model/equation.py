@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.quantity import Name, Size
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 # They count in optimizer steps and are not part of a batch.
 INTERVALS: Final = frozenset((Name.MAX_STEPS, Name.SAVE_STEPS, Name.EVAL_STEPS, Name.LOGGING_STEPS))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.equation import Enforcement, Equation
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.quantity import Size
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.model.pins import Evidence, Pin

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeVar
 
 from pytest_gbs.model.errors import GbsError
+from pytest_gbs.model.record import Final, TypeVar
 from pytest_gbs.model.report import Bug
 
 Found = TypeVar("Found")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Quantity, Unknown
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from pytest_gbs.model.command import Command, Script, Word

@@ -7,7 +7,7 @@ semicolon what happens beyond it; UNREADABLE and UNREAD stand for the codes of t
 
 from __future__ import annotations
 
-from typing import Final
+from pytest_gbs.model.record import Final
 
 # Any file
 MOST_FILE_BYTES: Final = 5_000_000  # bytes of a file; a larger one is UNREADABLE, and `max-file-size` in the settings raises the limit

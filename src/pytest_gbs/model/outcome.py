@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
-
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple, TypeAlias
 
 # In place of a code: that of the rule which yields the outcome, put in where outcomes are collected.
 ITS_RULE: Final = ""

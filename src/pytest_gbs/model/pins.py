@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import NamedTuple, TypeAlias
 
 Version: TypeAlias = tuple[int, ...]
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 
 class Program(NamedTuple):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.outcome import SEVERITIES, Finding, Undetermined
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.model.run import Run
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
 
 from pytest_gbs.model.outcome import Outcome, Severity
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Any, Final, NamedTuple
 
 
 class Scope:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import PYTHON, Document
@@ -12,7 +10,7 @@ from pytest_gbs.model.launch import Launch
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Finding, Outcome, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Size, Unknown
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.model.locked import LockedBatch

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_gbs.model.limits import MOST_FILE_BYTES
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.model.framework import Framework

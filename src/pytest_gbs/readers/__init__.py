@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from pytest_gbs.files.decode import decode
 from pytest_gbs.model.document import PROGRAMS, Document
 from pytest_gbs.model.limits import MOST_LINES
 from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.record import TYPE_CHECKING, Final
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, is_helm, unreadable
 
 if TYPE_CHECKING:

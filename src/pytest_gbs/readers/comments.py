@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from operator import itemgetter
-from typing import Any, Final
 
 from pytest_gbs.model.document import CommentBlock, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.record import Any, Final
 from pytest_gbs.readers.owners import Block, Keys, Span, owners
 
 _new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes

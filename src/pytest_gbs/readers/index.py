@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
-
 from pytest_gbs.model.document import Alias, Duplicate, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_MERGED_KEYS
 from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.record import Final, TypeAlias
 from pytest_gbs.readers.refusal import RefusedDocument
 from pytest_gbs.readers.scalar import resolve
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import Final, TypeAlias
 
 from pytest_gbs.model.document import Mapping, Node, Sequence
 from pytest_gbs.model.location import KeyPath
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple, TypeAlias
 from pytest_gbs.readers.index import Entry, Index, text_of_key
 
 HEADER: Final = "header"

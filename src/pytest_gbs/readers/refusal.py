@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, LONGEST_BARE_VALUE, MOST_NODES
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.record import Final
 
 TOO_DEEP: Final = f"nested deeper than {DEEPEST_DOCUMENT} levels"
 TOO_LONG: Final = f"a value without quotes of more than {LONGEST_BARE_VALUE:,} characters"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Final, TypeAlias
 
 from pytest_gbs.model.document import PYTHON, Document, Scalar
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import LONGEST_NUMBER
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.record import Final, TypeAlias
 
 Value: TypeAlias = int | float | bool | str | None
 

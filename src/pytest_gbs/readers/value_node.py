@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import LONGEST_JSON_TEXT
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.record import Final
 from pytest_gbs.readers.index import is_merge
 
 EACH: Final = "*"

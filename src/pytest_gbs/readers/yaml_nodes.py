@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
 
 import yaml
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
@@ -13,6 +12,7 @@ from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEv
 from pytest_gbs.model.document import Alias, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_NODES
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.record import Any, Final
 from pytest_gbs.readers.index import Index
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, RefusedDocument
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import yaml
 from yaml.events import StreamEndEvent
 from yaml.reader import Reader, ReaderError
@@ -12,6 +10,7 @@ from pytest_gbs.model.document import CommentBlock, Document, Node
 from pytest_gbs.model.limits import MOST_DOCUMENTS, MOST_FOLLOWED_KEYS
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.record import Final
 from pytest_gbs.readers.comments import read_comments, stray_tab
 from pytest_gbs.readers.index import duplicates, follow
 from pytest_gbs.readers.owners import Keys, Span

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
-from typing import Any
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
 from pytest_gbs.model.outcome import Outcome
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Any, NamedTuple
 from pytest_gbs.model.rule import Rule
 
 

@@ -18,7 +18,6 @@ It stays silent on `auto` and `null` where the framework fills them in, on inter
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.frameworks.reading import Misread, misread, treatment
 from pytest_gbs.model.digits import is_digits
@@ -27,6 +26,7 @@ from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework, Row, Treatment
 from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.rule import About, Example, Rule, Scope
 from pytest_gbs.readers.scalar import loader_of, resolve
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from functools import cache, lru_cache
-from typing import Final
 
 from pytest_gbs.arithmetic.near_miss import nearest, slips
 from pytest_gbs.arithmetic.wording import called
@@ -30,6 +29,7 @@ from pytest_gbs.model.framework import Framework, Row
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS005"

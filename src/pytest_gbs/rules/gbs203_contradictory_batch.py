@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Final
 
 from pytest_gbs.arithmetic.wording import beside, called, computed, leaves, listing, short
 from pytest_gbs.frameworks.conditions import certain
@@ -30,6 +29,7 @@ from pytest_gbs.model.framework import Exclusion
 from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import is_set

@@ -15,7 +15,6 @@ This finding replaces all others of the batch equation in the same run. It stays
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, TypeAlias
 
 from pytest_gbs.arithmetic.wording import count, leaves, short
 from pytest_gbs.frameworks.conditions import holds
@@ -25,6 +24,7 @@ from pytest_gbs.model.framework import Constraint
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import RANKS, Name, Origin, Quantity, Size
+from pytest_gbs.model.record import Final, TypeAlias
 from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 

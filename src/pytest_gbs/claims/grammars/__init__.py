@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import Final
 
 from pytest_gbs.claims.grammars._candidate import digit
 from pytest_gbs.files.plugins import modules
@@ -11,7 +10,7 @@ from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.limits import LONGEST_COMMENT, MOST_COMMENT_CHARACTERS, MOST_STATEMENTS
 from pytest_gbs.model.location import KeyPath, Location
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 SAYS_TOO_MUCH: Final = (
     f"comments state more than {MOST_STATEMENTS:,} sizes, or have more than {MOST_COMMENT_CHARACTERS:,} characters: the rest is not read"

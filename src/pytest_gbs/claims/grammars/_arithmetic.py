@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from math import gcd, prod
-from typing import Final
 
 from pytest_gbs.claims.grammars._hardware import machines_at
 from pytest_gbs.claims.grammars._hardware_words import devices_at
@@ -13,7 +12,7 @@ from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import NODES, STEPS, UNITS, words
 from pytest_gbs.model.limits import DEEPEST_BRACKETS, LARGEST_PRODUCT
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 _TIMES: Final = ("x", "*")
 _DIVIDED: Final = ("/", "//")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from pytest_gbs.claims.grammars._hardware_words import devices_at
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import DEVICE_UNITS, DEVICES, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 _WHOLE: Final = words("global effective eff total overall aggregate combined full equivalent golbal cumulative")
 _BETWEEN: Final = words("train training fixed optimizer global effective optimization optimiser")

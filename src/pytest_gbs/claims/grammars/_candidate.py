@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final
 
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.record import Final
 
 _BEFORE: Final = 24
 _SIGNS: Final = ("*", "×", " x ", "÷", "✕", "⨯", "∗", "⋅", "✖", "／")

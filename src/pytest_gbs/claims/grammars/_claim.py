@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
 
 from pytest_gbs.claims.grammars._force import batch_force, hardware_force
 from pytest_gbs.claims.grammars._hardware import hardware
@@ -14,6 +13,7 @@ from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 
 HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
 

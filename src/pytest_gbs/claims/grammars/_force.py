@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final
 
 from pytest_gbs.claims.grammars._statements import Statement
 from pytest_gbs.model.declaration import Force
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.record import Final
 
 _BLANKS: Final = str.maketrans(dict.fromkeys("\n\t\r\"'`!#$%&()*,-./:;<=>?@[]^_{|}~–—’…", " "))
 

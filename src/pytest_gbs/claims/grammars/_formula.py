@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, StatedOperand, products
 from pytest_gbs.claims.grammars._batch import Label, labels, per_device
@@ -11,7 +10,7 @@ from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at, tokenise
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS, words
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 _EQUALS: Final = ("=", "->", "~")
 _LEADING: Final = words("is of should be will was at = : ( target here ~ to held fixed kept set")

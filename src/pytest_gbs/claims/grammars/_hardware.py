@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE
 from pytest_gbs.claims.grammars._hardware_words import (
@@ -22,7 +21,7 @@ from pytest_gbs.claims.grammars._sizes import is_value
 from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import COUNTED, NODES, SINGLE, is_chip, words
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 _OF: Final = words("of with w x * @ by each having has contain containing - , node")
 # Words that may be in front of `4x8 GPUs`; behind others it may be a product of something else.

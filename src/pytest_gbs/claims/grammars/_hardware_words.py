@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import DEVICES, NODES, is_chip, words
+from pytest_gbs.model.record import Final
 
 MAKERS: Final = words("nvidia amd ascend geforce tesla sxm sxm4 sxm5 pcie nvl nvl72 hbm3 dgx hgx")
 OPERATORS: Final = ("x", "*", "/", "//")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product
 from pytest_gbs.claims.grammars._batch import labels, per_device
 from pytest_gbs.claims.grammars._formula import Result, StatedFormula
@@ -14,6 +12,7 @@ from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars._tokens import past_bracket, text_at
 from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH, words
 from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
+from pytest_gbs.model.record import Final
 
 _SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 _MACHINES: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE)

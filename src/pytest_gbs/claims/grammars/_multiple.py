@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Final
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, products
 from pytest_gbs.claims.grammars._batch import labels
@@ -17,6 +16,7 @@ from pytest_gbs.claims.grammars.words import Numeral, words
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.limits import LARGEST_PRODUCT
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 
 _GRAMMAR: Final = "product"
 # In front of the product, where the batch need not be it.

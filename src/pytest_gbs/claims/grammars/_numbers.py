@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, is_bare, is_list, per_device, unit_at
 from pytest_gbs.claims.grammars._plain_batch import is_marked_global_at
 from pytest_gbs.claims.grammars._sizes import name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, past_bracket, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, words
+from pytest_gbs.model.record import Final
 
 _LINKING: Final = APPROXIMATELY | words(
     "of is are was be should will becomes become equals equal at to = : - -> fixed set kept keep stay stays remains remain still held here"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.record import Final
 
 _EVALUATION: Final = frozenset(("eval", "evaluation", "val", "valid", "validation", "test", "testing", "evaluate"))
 

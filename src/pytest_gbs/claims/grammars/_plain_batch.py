@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, per_device
 from pytest_gbs.claims.grammars._hardware import hardware
@@ -12,6 +11,7 @@ from pytest_gbs.claims.grammars._sizes import count_at, name_at, settings
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at
 from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.quantity import RANKS, Name
+from pytest_gbs.model.record import Final
 
 _PLAIN: Final = words("batch bs bsz batchsize")
 _FAR: Final = 24

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import Final
 
 from pytest_gbs.claims.grammars._owner import is_evaluation
 from pytest_gbs.model.declaration import Declaration, Force
@@ -13,6 +12,7 @@ from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 from pytest_gbs.readers.owners import PRINTED
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))

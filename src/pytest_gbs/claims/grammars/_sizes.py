@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Final
 
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, COUNTED, Numeral, is_chip, number, words
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 # Experts are shared among the ranks that are data-parallel: they neither multiply a batch nor divide it.
 EXPERTS: Final = "expert_parallel_size"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from typing import Final
 
 from pytest_gbs.claims.grammars._candidate import counts, has_digit
 from pytest_gbs.claims.grammars._lines import is_command, is_setting, prose
@@ -14,7 +13,7 @@ from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.limits import LONGEST_COMMENT
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 # A line as long as this was broken because it was full, not because the statement ended.
 _FULL: Final = 60

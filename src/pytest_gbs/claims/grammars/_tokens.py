@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, Final
 
 from pytest_gbs.claims.grammars.words import SEPARATE, is_rule_code, words
 from pytest_gbs.model.limits import MOST_WORDS
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Any, Final, NamedTuple
 
 NUMBER: Final = "number"
 WORD: Final = "word"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Final
 
 from pytest_gbs.claims.grammars._arithmetic import Product, StatedOperand, products
 from pytest_gbs.claims.grammars._batch import labels
@@ -21,6 +20,7 @@ from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Factor, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
 from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
+from pytest_gbs.model.record import Final
 
 _GRAMMAR: Final = "product"
 _CONDITIONS: Final = frozenset((*RANKS, *PARALLEL))

@@ -7,7 +7,6 @@ for some hardware may be what to set there, so that it counts only where it is t
 from __future__ import annotations
 
 import re
-from typing import Final
 
 from pytest_gbs.claims.grammars._owner import is_batch, is_global_batch
 from pytest_gbs.claims.grammars.words import number
@@ -15,6 +14,7 @@ from pytest_gbs.model.declaration import Declaration, Force, Grammar
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 
 _NUMBER: Final = r"\d[\d,_]{0,9}"
 _DEVICES: Final = r"(?:\d{1,5}|one|a single|single)\s?x?\s?(?:gpus?|nodes?|[abh]\d00s?)"

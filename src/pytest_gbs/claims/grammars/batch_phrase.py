@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, labels, unit_at
 from pytest_gbs.claims.grammars._candidate import multiplies
@@ -18,6 +17,7 @@ from pytest_gbs.claims.grammars.words import Numeral, words
 from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 
 _ALLOWED: Final = words("allowed options option choices valid supported possible choose")
 _NAMING: Final = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.claims.grammars._candidate import counts
 from pytest_gbs.claims.grammars._force import hardware_force
@@ -12,6 +11,7 @@ from pytest_gbs.claims.grammars._statements import Passage, passages
 from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 
 _CHIPS: Final = ("00", "090", "l4", "h20", "mi250", "gaudi")  # a part of the name of each chip that is common
 _UNITS: Final = ("gpu", "npu", "hpu", "node", "device", "machine", "card", "accelerator", *_CHIPS)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Final
 
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE, MOST_GPUS
 from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH, is_rule_code
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 
 _LONGEST: Final = 500
 # `batch3` is the third batch of something.

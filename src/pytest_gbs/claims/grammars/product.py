@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.claims.grammars._candidate import counts, multiplies
 from pytest_gbs.claims.grammars._owner import is_batch
@@ -11,6 +10,7 @@ from pytest_gbs.claims.grammars._statements import Passage, passages
 from pytest_gbs.claims.grammars._tokens import names_batch
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.record import Final
 
 # Arithmetic that gives a batch says so: by a sign that gives and by what it multiplies, or by the key it is behind.
 _GIVES: Final = ("=", "->", "→", "⇒", "＝", "batch", "gbs")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS
 from pytest_gbs.claims.grammars._claim import claim
@@ -14,6 +13,7 @@ from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 
 _ROWS: Final = words("rows row samples sequences examples conversations pairs records")
 _STEPS: Final = words("step steps iterations iters updates")

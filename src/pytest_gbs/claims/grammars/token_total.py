@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from pytest_gbs.claims.grammars._batch import per_device
 from pytest_gbs.claims.grammars._candidate import counts
@@ -15,6 +14,7 @@ from pytest_gbs.claims.grammars.words import APPROXIMATELY, OTHER_BATCH, PART_OF
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import Final
 
 _PER: Final = ("per", "/", "a", "each")
 _STEP_KINDS: Final = words("optimizer optim optimization training train global gradient update effective")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
 
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.limits import LARGEST_PRODUCT, MOST_DIGITS
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 _POWERS: Final = {"k": 1, "K": 1, "M": 2, "B": 3}
 

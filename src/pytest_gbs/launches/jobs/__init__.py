@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
 from pytest_gbs.model.document import PROGRAMS, Document
 from pytest_gbs.model.location import Source
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.launches.jobs._format import JobFormat

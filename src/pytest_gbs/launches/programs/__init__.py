@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Launcher, LauncherContext, LauncherFile, Start
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.model.command import Command
