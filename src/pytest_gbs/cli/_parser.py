@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from _typeshed import SupportsWrite
 
+# All that `gbs` says is English. To look for translations takes longer than to read a recipe.
+argparse._ = str  # type: ignore[attr-defined]
+
 
 class Formatter(argparse.HelpFormatter):
     """Help of one width everywhere: asking the terminal for its own imports modules for archives."""
