@@ -14,7 +14,7 @@ from pytest_gbs.files.shipped import read_schema
 from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._diff import find
 from pytest_gbs.model.difference import Batch, BatchChange, Differences, Operand, Status
-from tests.cli.support import GOOD, LAUNCHER, UNCLAIMED, Gbs
+from tests.cli.support import GOOD, LAUNCHER, OPEN, UNCLAIMED, Gbs
 from tests.git import Git
 
 RUN = "accelerate launch --num_processes 8 --num_machines 1 train.py {}\n"
@@ -184,6 +184,12 @@ def test_a_launcher_file_moves_the_launches_that_read_it(git: Git, gbs: Gbs) -> 
 def test_a_batch_that_becomes_a_matter_of_run_time_is_not_known(git: Git, gbs: Gbs) -> None:
     git.write({"b/dpo.yaml": edited(UNCLAIMED, per_device_train_batch_size="auto")})
     assert {status for _, _, status, _, _ in told(gbs, "HEAD")} == {"unknown"}
+
+
+def test_a_share_of_each_gpu_that_moves_is_a_change_whatever_the_gpus(git: Git, gbs: Gbs) -> None:
+    git.write({"a/sft.yaml": OPEN.replace("accumulation_steps: 2", "accumulation_steps: 4")})  # 4 x 2 of each GPU, then 4 x 4
+    ((path, _, status, before, after),) = told(gbs, "HEAD")
+    assert (path, status, before, after) == ("a/sft.yaml", "changed", "128", "32 x GPUs per node")
 
 
 def test_settings_count_on_the_side_where_they_stand(git: Git, gbs: Gbs) -> None:

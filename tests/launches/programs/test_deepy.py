@@ -43,7 +43,7 @@ def test_what_trains_nothing_starts_nothing(command: str) -> None:
         pytest.param('{"hostfile": "/job/hostfile"}\n', HOSTS, id="a hostfile of the machine"),
         pytest.param('{"hostfile": "hosts", "num_gpus": 4}\n', HOSTS, id="some of the GPUs"),
         pytest.param('{"hostfile": "hosts", "include": "node-1"}\n', HOSTS, id="some of the hosts"),
-        pytest.param('{"hostfile": "hosts"}\n', f"{HOSTS}node-3\n", id="a host without slots"),
+        pytest.param('{"hostfile": "hosts"}\n', "node-1 slots=8\nnode-2\n", id="a host without slots"),
         pytest.param('{"hostfile": "hosts"}\n', "# none yet\n", id="no host"),
     ],
 )
