@@ -165,7 +165,9 @@ def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
         return Name.WORLD_SIZE, chips[0], ""  # `8 x H100`
     bracket = text_at(tokens, i) == "(" and i + 1 < len(tokens) and tokens[i + 1].kind == WORD
     name, stop = _name(tokens, i + bracket)
-    if text_at(tokens, i) in UNITS and name not in (Name.PROMPTS_PER_ROLLOUT, Name.MICRO_BATCH_SIZE):
+    if text_at(tokens, i) == "tokens" and text_at(tokens, i + 1) in ("=", "->", *_TIMES):
+        return Name.SEQUENCE_LENGTH, i + 1, ""  # `64 x 4096 tokens = 256k`
+    if text_at(tokens, i) in UNITS and stop <= i + 1:
         name, stop = "", i
     if name == Name.WORLD_SIZE and text_at(tokens, stop) == "/" and text_at(tokens, stop + 1) in NODES:
         return Name.GPUS_PER_NODE, stop + 2, ""

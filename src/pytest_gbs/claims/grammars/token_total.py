@@ -21,6 +21,7 @@ _STEP_KINDS: Final = words("optimizer optim optimization training train global g
 _LARGE: Final = {"million": "M", "mio": "M", "billion": "B", "thousand": "k"}
 _OF: Final = words("of = : is ~ about ( size approximately")
 _SIGNS: Final = ("x", "*", "/", "//", "+", "->")
+_LABELS: Final = ("tokens per", "tokens_per", "tokens/")
 _LEAST: Final = 1000
 
 
@@ -35,7 +36,7 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
 
 
 def _is_candidate(text: str) -> bool:
-    return counts(text, ("tok",)) or "tokens per" in text or "tokens/" in text
+    return counts(text, ("tok",)) or any(map(text.__contains__, _LABELS))
 
 
 def _totals(tokens: Sequence[WordToken], beside_batch: bool) -> Iterator[tuple[int, Numeral]]:
