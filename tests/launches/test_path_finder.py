@@ -173,3 +173,23 @@ def test_of_several_programs_it_is_the_one_near_the_script(tmp_path: Path, scrip
 def test_a_file_is_found_from_a_folder_of_the_authors_tree(tmp_path: Path, folder: str, name: str, expected: str | None) -> None:
     found = finder(tmp_path, {"src/maxtext/configs/base.yml": "", "configs/run.yml": ""})
     assert found.find(*last_word("run.sh", f"cd {folder}\npython train.py {name}\n")) == expected
+
+
+# Reduced from 5thGenDev/mamba-alignment-handbook, sft.sh: each path of the command is that of the author's machine.
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("accelerate launch --config_file /home/me/acme/sft.yaml", None),  # nothing shows where the tree is
+        ("accelerate launch --config_file /home/me/acme/a/ddp.yaml /home/me/acme/sft.yaml", None),  # two steps may agree by chance
+        ("accelerate launch --config_file /home/me/acme/recipes/a/ddp.yaml /home/me/other/sft.yaml", None),
+        ("accelerate launch --config_file /home/me/acme/recipes/a/ddp.yaml /home/me/acme/dpo.yaml", None),  # not there
+        ("accelerate launch --config_file /home/me/acme/recipes/a/none.yaml /home/me/acme/sft.yaml", None),
+        ("accelerate launch --config_file recipes/a/ddp.yaml /home/me/acme/sft.yaml", None),
+        ("accelerate launch --config_file /home/me/acme/recipes/a/ddp.yaml /home/me/acme/sft.yaml", "sft.yaml"),
+        ("accelerate launch /home/me/acme/src/own/sft.py /home/me/acme/sft.yaml", "sft.yaml"),
+        ("accelerate launch --config_file /home/me/acme/recipes/a/ddp.yaml", "recipes/a/ddp.yaml"),
+    ],
+)
+def test_paths_of_one_command_show_where_the_author_has_the_tree(tmp_path: Path, text: str, expected: str | None) -> None:
+    files = dict.fromkeys(("sft.yaml", "a/ddp.yaml", "recipes/a/ddp.yaml", "src/own/sft.py"), "")
+    assert finder(tmp_path, files).find(*last_word("run.sh", f"{text}\n")) == expected

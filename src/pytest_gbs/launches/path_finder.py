@@ -39,8 +39,16 @@ class PathFinder:
             command = command._replace(folder=Folder())  # mounted from where the job is submitted
         folder = folder or word.path
         if folder.path is None or folder.path.startswith(("/", "~")):
-            return self._of_job(word, command, script)
+            return self._of_job(word, command, script) or self._at_author(folder.path or "", command)
         return self._existing(folder, command, script) or self._built_in(folder, command, script) or self._of_job(word, command, script)
+
+    def _at_author(self, path: str, command: Command) -> str | None:
+        """The file at an absolute path of the author's, who has the tree where another path of the command shows: three steps agree."""
+        named = (word.text or "" for word in command.words if path.endswith(CONFIGURATIONS))
+        absolute = (text for text in named if text.startswith(("/", "~")) and text.endswith((*CONFIGURATIONS, ".py")))
+        tops = {text.removesuffix(ending) for text in absolute for ending in endings(text, 3) if ending in self.known}
+        found = {path.removeprefix(top) for top in tops if path.startswith(top)}
+        return found.pop() if len(found) == 1 and found <= self.known else None
 
     def started(self, word: Word, command: Command, script: Script) -> str | None:
         """The path of the script that `word` names, which may lie behind a link to a folder, where no listing has it."""
