@@ -74,6 +74,20 @@ def test_a_true_statement_is_not_reported(statement: tuple[str, int, int]) -> No
     assert file.verdict in ("verified", "undetermined")
 
 
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_gpus_and_nodes_apart_are_those_of_each_node(data: st.DataObject) -> None:
+    micro, steps, nodes = (data.draw(st.sampled_from(each)) for each in ((1, 2, 4, 6), (1, 2, 3, 8), (2, 3, 4)))
+    gpus = data.draw(st.sampled_from(("8 GPUs", "8 H100s", "8 devices", "8 GPUs per node", "8 GPUs/node")))
+    machines = data.draw(st.sampled_from(("{} nodes", "{} machines", "nnodes={}"))).format(nodes)
+    factors = [data.draw(st.sampled_from(each)).format(micro=micro, steps=steps) for each in (MICROS, STEPS)]
+    product = data.draw(st.sampled_from((" x ", " * "))).join(data.draw(st.permutations([*factors, gpus, machines])))
+    shape = data.draw(st.sampled_from(("{batch} = {product} = {total}", "{product} = {total}", "{batch}: {product} = {total}")))
+    comment = shape.format(batch=data.draw(st.sampled_from(BATCHES)), product=product, total=micro * steps * 8 * nodes)
+    (file,) = reported({"r.yaml": RECIPE.format(comment=comment, micro=micro, steps=steps)}).files
+    assert [finding.message for finding in file.findings] == []
+
+
 BRIEF_SHAPES = (
     *("{batch} = {product} = {total}", "{batch}: {total} ({product})", "{product} = {total} {batch}", "{batch} {total}, {product}"),
     *("{batch} = {product}", "{batch} ({product}): {total}", "{batch} of {total} ({product})", "{product} = {total} ({batch})"),

@@ -137,6 +137,11 @@ def test_a_factor_in_front_is_no_node_count(text: str) -> None:
     assert NODES not in hardware(text)
 
 
+@pytest.mark.parametrize("text", ["GBS = 8 GPUs * mbs 4 * 2 nodes = 64", "global batch size: 4 x 8 GPUs x 2 machines = 64"])
+def test_what_arithmetic_gives_behind_its_nodes_is_no_node_count(text: str) -> None:
+    assert hardware(text).get(NODES, 2) == 2
+
+
 def test_a_node_count_has_the_place_of_its_number() -> None:
     (found,) = declared("Config for 8 nodes")
     # Four characters of comment sign and indentation, then "Config for ".

@@ -159,6 +159,7 @@ def test_prompts_are_worked_out_too() -> None:
         ("effective batch size 128 (micro 4 x 8 GPUs, accumulation 4)", {WORLD: 8, MICRO: 4, ACCUMULATION: 4}),
         # Reduced from ALI-AL-MARJANI/open-r1, recipes/Grounded-R1-Qwen-7B/grpo/config_v0.yaml: the GPUs of each node stand in front.
         ("effective: 1 * 8GPUs * 3nodes * 16 = 384", {PER_NODE: 8, NODES: 3}),
+        ("GBS = 8 GPUs * mbs 4 * 2 nodes = 64", {PER_NODE: 8, NODES: 2}),
     ],
 )
 def test_hardware_among_the_factors_is_a_condition(text: str, conditions: dict[str, int]) -> None:

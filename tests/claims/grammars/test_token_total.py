@@ -23,6 +23,9 @@ TOKENS = "tokens_per_step"
         "131072/16 = 8192 tokens/rank at the worst case",
         "at most 16384 tokens in a single step of vLLM inference",
         "micro batch of 8192 tokens",
+        "eval: 1M tokens per step",
+        "the teacher sees 1M tokens per step",
+        "512 tokens per step",
     ],
 )
 def test_other_tokens_are_no_batch(text: str) -> None:

@@ -108,9 +108,9 @@ def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
 
 
 def _ends_a_product(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether a product ends with the label at `i`, so that all of it equals something: `micro * accumulation * num_gpus = 128`."""
+    """Whether a product ends with the label at `i`, so that all of it equals something: `micro * num_gpus = 128`, `4 * 2 nodes = 8`."""
     before = i - 1
-    while text_at(tokens, before) in _NUMBER_OF:
+    while text_at(tokens, before) in _NUMBER_OF or (before > 0 and tokens[before].kind == NUMBER):
         before -= 1
     return text_at(tokens, before) in OPERATORS
 

@@ -161,11 +161,13 @@ def _name(formula: StatedFormula, result: Result | None) -> str:
 
 
 def _with_conditions(passage: Passage, found: Declaration, named: list[StatedOperand]) -> Declaration:
-    """`found` with the named factors as conditions; GPUs that are a factor are those in all."""
+    """`found` with the named factors as conditions, in place of what else their numbers may be; GPUs that are a factor are those in all."""
     stated = [(o.name, o.value, passage.place(o.at)) for o in named if o.value is not None]
+    factors = {where for _, _, where in stated}
+    others = [each for each in zip(found.conditions, found.condition_places, strict=True) if each[1] not in factors]
     return found._replace(
-        conditions=(*found.conditions, *((name, value) for name, value, _ in stated)),
-        condition_places=(*found.condition_places, *(where for _, _, where in stated)),
+        conditions=(*(condition for condition, _ in others), *((name, value) for name, value, _ in stated)),
+        condition_places=(*(where for _, where in others), *(where for _, _, where in stated)),
         ambiguous=found.ambiguous and all(name != Name.WORLD_SIZE for name, _, _ in stated),
     )
 
