@@ -105,6 +105,8 @@ NOT_BATCHES = {
     "range-hyphen": "GBS 64-128",
     "alternatives": "global batch size 64 or 128",
     "alternatives-in-front": "16, 32 or 128 effective batch size",
+    "name-of-another-run": "resume from out/sft-gbs96-lr1e5",
+    "name-of-a-script": "copy of job_gbs96.sh",
     "suppression": "gbs: ignore[GBS101] the global batch size 128 is that of the paper",
     "not-a-claim": "gbs: not-a-claim, effective batch size 128",
     "chinese": "自动计算 DP 和 GBS",
@@ -199,3 +201,28 @@ def test_states_no_hardware(text: str) -> None:
 def test_never_lets_weak_words_state_hardware(text: str, force: str) -> None:
     assert hardware(text) == {}
     assert hardware(text, force)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "going from 48 to 96 GBS halved the throughput",
+        "Tulu 3 used an effective batch size of 96",
+        "a quarter of the global batch of 96",
+        "lr from a sweep at GBS 96, scaled down",
+        "v1: GBS 96",
+        "before: effective batch size 96",
+        "Experiment A: 96 GBS; experiment B: 4 GBS",
+        "ablation: GBS 96 vs 64",
+        "we found a GBS of 96 unstable",
+        "GBS=96 OOMs on 40GB cards",
+        "a global batch of 96 would need 24 GPUs",
+        "GBS 96 once we have more nodes",
+        "for GBS 96 use accumulation 6",
+        "as in Table 3 (global batch size 96)",
+        "the default is a 96 global batch in their team's recipe",
+    ],
+)
+def test_a_batch_of_another_run_is_not_stated_of_this_one(text: str) -> None:
+    found = [each.force for each in declared(text) if each.name in BATCHES and each.value == 96]
+    assert Force.STATES not in found

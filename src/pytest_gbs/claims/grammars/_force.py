@@ -24,30 +24,36 @@ def _phrases(text: str) -> tuple[str, ...]:
 # In front of the number: they take it back.
 _OTHER_BEFORE: Final = _phrases(
     "_not_ n_t_ _never_ _instead_ _rather_ _than_ _unlike_ _without_ _vs_ _versus_ _compared_ _no_longer_ _matching_ _derived_from_"
-    " _down_from_the_ _up_from_the_ _scaled_from_ _compare_"
+    " _down_from_the_ _up_from_the_ _scaled_from_ _compare_ _going_from_ _half_of_ _third_of_ _quarter_of_ _sweep_"
 )
 # In front of the number: they put it off, or bound it.
 _ADVISES_BEFORE: Final = _phrases(
     "_may_ _might_ _can_ _could_ _would_ _up_to_ _max_ _maximum_ _min_ _e_g_ _for_example_ _examples_ _try_ _todo_ _fixme_ _increase_"
     " _decrease_ _reduce_ _adjust_ _change_ _raise_ _double_ _halve_ _override_ _feel_free_ _set_to_ _set_it_to_ _set_this_to_ _must_"
-    " _need_to_ _needs_to_ _divisible_ _limit _prefer _want_ _use_ _stays_ _stay_ _remains_ _remain_ _still_"
+    " _need_to_ _needs_to_ _divisible_ _limit _prefer _want_ _use_ _found_ _stays_ _stay_ _remains_ _remain_ _still_"
     " _set_gradient _set_grad_ _set_accum _set_per_device _set_micro _set_the_ _set_num_"
 )
 # Anywhere in the statement.
 _ADVISES: Final = _phrases(
     "_best_results_ _recommend _suggest _at_least_ _at_most_ _minimum_ _ideal _lower_bound_ _upper_bound_ _depending_ _estimate _suitable_"
-    " _compatible_ _either_ _too_high_ _too_large_ _too_big_ _too_low_ _too_small_"
+    " _compatible_ _either_ _too_high_ _too_large_ _too_big_ _too_low_ _too_small_ _ooms_ _unstable_ _diverge _crashes_ _failed_"
+    " _would_need_ _would_require_ _once_we_"
 )
 _HISTORY: Final = _phrases(
-    "_paper_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_"
+    "_paper_ _in_table_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_"
 )
-_HISTORY_BEFORE: Final = _phrases("_trained_ _published_ _reference_ _till_ _until_ _was_ _were_")
-_OTHER: Final = _phrases("_yaml_ _yml_ _other_recipe _other_config _sibling_ _lm_loss_")
+_HISTORY_BEFORE: Final = _phrases(
+    "_trained_ _published_ _reference_ _till_ _until_ _was_ _were_ _used_a_ _used_an_ _used_batch_ _used_effective_ _used_gbs_"
+    " _used_global_"
+)
+_OTHER: Final = _phrases("_yaml_ _yml_ _other_recipe _other_config _s_recipe_ _s_config_ _upstream_ _sibling_ _lm_loss_")
 # In the heading of a list: what follows is that of another run.
 _OTHER_HEADING: Final = _phrases("_match_ _matches_ _matched_to_ _matching_ _same_as_ _compared_ _comparison_ _baseline _reference_")
 _CONDITIONAL: Final = _phrases("_if_ _when_ _unless_")
 # Behind a condition: what to do then, which says nothing of the recipe as it is.
 _INSTRUCTS: Final = _phrases("_set_ _choose_ _switch_ _pick_ _make_it_ _you_")
+
+_TAKES: Final = _phrases("_use_ _set_ _need_ _needs_")
 
 _HARDWARE_HISTORY: Final = _phrases("_trained_ _tested_ _measured_ _profile_ _profiled_ _benchmarked_ _timed_ _took_ _ran_")
 _HARDWARE_OTHER: Final = _phrases(
@@ -64,13 +70,15 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     """The force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
     around = _words(statement.lower)
     before = _front(around, at - statement.start)
-    if _says(around, _OTHER) or _says(before, _OTHER_BEFORE) or _says(_words(_heading(statement)), _OTHER_HEADING):
+    if _says(around, _OTHER) or _says(before, _OTHER_BEFORE) or _another().match(statement.lower):
+        return Force.OTHER
+    if _says(_words(_heading(statement)), _OTHER_HEADING):
         return Force.OTHER
     if _says(around, _HISTORY) or _says(before, _HISTORY_BEFORE):
         return Force.HISTORY
     if _says(around, _ADVISES) or _bounds(statement, at) or _says(_stated_before(before), _ADVISES_BEFORE) or _is_request(before):
         return Force.ADVISES
-    if _alternative().match(statement.lower):
+    if _alternative().match(statement.lower) or _is_supposed(before, around):
         return Force.ADVISES
     if _says(before, _CONDITIONAL) and (not conditional or _says(before, _INSTRUCTS)):
         return Force.ADVISES
@@ -141,6 +149,15 @@ _request = lazy_pattern(r"\s*,\s*(?:please\s+)?(?:set|change|increase|decrease|e
 
 # The letter of one alternative of several: `(a) with GBS 16`.
 _alternative = lazy_pattern(r"[\s#*-]*\(?[a-h]\)\s")
+
+
+# The name of another run in front: `before: GBS 16`, `v1: ...`, `Experiment A: ...`.
+_another = lazy_pattern(r"[\s#*-]*(?:before|old|previous|baseline|v\d[\d.]*|ablations?|(?:experiment|exp|run) ?\w{1,3})\s*:")
+
+
+def _is_supposed(before: str, around: str) -> bool:
+    """Whether a batch is named to say what it takes: `for GBS 96 use accumulation 6`."""
+    return before.split()[:1] == ["for"] and _says(around[len(before) - 1 :], _TAKES)
 
 
 def _is_of_something_else(statement: Statement, around: str, start: int, stop: int) -> bool:

@@ -16,6 +16,7 @@ from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, names_batch, t
 from pytest_gbs.claims.grammars.words import Numeral, words
 from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final
 
@@ -67,8 +68,23 @@ def _read(passage: Passage) -> Iterator[Declaration]:
             continue
         at = number_of(tokens, label)
         number = None if at is None else count_at(tokens, at)
-        if at is not None and number is not None:
+        if at is not None and number is not None and not (at == label.stop and _in_a_name(passage, label, at)):
             yield _claimed(passage, label, at, number)
+
+
+def _in_a_name(passage: Passage, label: Label, at: int) -> bool:
+    """Whether label and number are a part of the name of a run or a file, with a word of its own: `sft-gbs96-lr1e5`; not `lbs16/gbs512`."""
+    tokens, text = passage.tokens, passage.statement.text
+    start, stop = tokens[label.first].start, tokens[at].stop
+    if tokens[label.stop - 1].stop != tokens[at].start:
+        return False
+    before, behind = _ends_name().search(text, 0, start), _starts_name().match(text, stop)
+    return before is not None and behind is not None and _own_word().search(f"{before[0]} {behind[0]}") is not None
+
+
+_ends_name = lazy_pattern(r"[\w.-]{0,100}\Z", re.ASCII)
+_starts_name = lazy_pattern(r"[\w.-]{0,100}", re.ASCII)
+_own_word = lazy_pattern(r"(?<![A-Za-z0-9])[A-Za-z]{2,}(?![A-Za-z0-9])")
 
 
 def _claimed(passage: Passage, label: Label, at: int, number: Numeral) -> Declaration:
