@@ -14,6 +14,9 @@ ACCUMULATION = "gradient_accumulation_steps"
     [
         "有效批次: 100",  # so many batches are valid
         "有效batch数: 100",
+        "全局批次数 100",
+        "总批次为 100",
+        "单卡batch 4，等效 2 轮",
         "batch 总数 100",
         "总步数 1000, 每步一个 batch",
         "总卡数 8, batch size 4",
@@ -59,6 +62,10 @@ def test_states_no_batch(text: str) -> None:
         ("全局 batch size 512", 512),
         ("全局批大小 = 4 * 8 * 2 = 64", 64),
         ("等效batch_size=32", 32),
+        ("全局批次 256", 256),
+        ("全局批次大小为256", 256),
+        ("单卡batch 4，8卡，梯度累积2，等效64", 64),
+        ("8GPU、バッチサイズ4、勾配累積4で実効128", 128),
         ("累积4次batch=4，等效batch=16", 16),
         ("有效 batch = 2×8 = 16", 16),
         ("有效Batch Size: 1 × 16 (grad_accum) × 2 (GPUs) = 32", 32),

@@ -32,6 +32,8 @@ GLOBAL = "global_batch_size"
         ("effective batch size 128 with 4 nodes", 128),
         ("Effective batch size on 8 GPUs: 128", 128),
         ("Effective batch = 16", 16),
+        ("batch 4 per GPU, 8 GPUs, accumulation 2 -> effective 64", 64),
+        ("S: batch=8, accum=4, effective: 32", 32),
         ("Effective batch size = 32 (adjust as needed)", 32),
         ("effective batch size (128) is computed below", 128),
         ("effective_batch_size: 64", 64),
@@ -154,6 +156,8 @@ def test_n_gpus_without_more_words_are_ambiguous(text: str, ambiguous: bool) -> 
 @pytest.mark.parametrize(
     ("text", "force"),
     [
+        ("The global batch size is set to 1,024", Force.STATES),
+        ("the global batch size should be set to 1,024", Force.ADVISES),
         ("effective batch size should be 64", Force.STATES),
         ("effective batch-size should be 64=4x2x(8)", Force.STATES),
         ("set for global batch size of 2K while you may use lower values.", Force.STATES),

@@ -68,6 +68,10 @@ OTHER_BATCHES = {
     "micro": "micro global batch size 4",
     "plain": "batch size 128",
     "plain-on-hardware": "tuned on 8 GPUs with bs 32",
+    "effective-epochs": "batch 4 on 8 GPUs, effective 2 epochs",
+    "effective-rate": "batch 4 on 8 GPUs, effective 64 lr steps",
+    "effective-without-factors": "batch order is fixed, effective 64",
+    "effective-from-a-number": "batch 4 x 8 GPUs, effective 64 instead of 32",
 }
 STEPS = {
     "would-mean": "open-r1/OpenR1-Math-220k has 93,733 samples, bsz=4 would mean 23,433 total steps",

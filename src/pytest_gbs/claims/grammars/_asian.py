@@ -15,6 +15,8 @@ _TERMS: Final = {
     "total": "总的 总 總 総 全体の 총 전체",
     "batch size": "批次大小 批量大小 批处理大小 批大小 批量 バッチサイズ 배치크기 배치사이즈",
     "batch": "バッチ 배치",
+    "global batch": "全局批次",  # 有效批次 and 总批次 may be a number of them
+    "effective batch": "等效批次",
     "size": "大小 サイズ 크기 사이즈",
     "gradient accumulation": "梯度累积 梯度累计 勾配累積",
     "gpus": "张卡 卡",
@@ -65,7 +67,7 @@ def segments(text: str) -> Iterator[tuple[str, bool, int, int]]:
             counts = match.lastgroup == "number" and ((named and behind in _SUFFIXES) or _english().get(behind) == "gpus")
             yield match[0].lower(), counts, *match.span()
         word = match[0].lower() if english is None else english
-        named = word.endswith(("batch", "size")) or (named and word in _GIVING)
+        named = word.endswith(("batch", "size", "effective")) or (named and word in _GIVING)
 
 
 @cache

@@ -12,9 +12,11 @@ from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
 
 _WHOLE: Final = words("global effective eff total overall aggregate combined full equivalent golbal cumulative")
+_EFFECTIVE: Final = words("effective equivalent")
 _BETWEEN: Final = words("train training fixed optimizer global effective optimization optimiser")
 _BATCH: Final = words("batch batchsize bs bsz bsize")
 _ENDS: Final = words(""") , . ; : = ( ] ' " ` ! ? | ~ - } # … / @""")
+_FACTORS: Final = words("accumulation accum accumulate gpus gpu cards devices x *")
 _UNCOUNTED: Final = words("x or to steps step epochs epoch gpus gpu nodes node times gb devices")
 _PHRASE: Final = 4  # so many words in front of and behind a label belong to it
 
@@ -46,12 +48,23 @@ def _label(text: str, tokens: Sequence[WordToken], i: int) -> Label | None:
     if token.text == "gbs":
         # "GBs" are gigabytes.
         return None if text[token.start : token.stop] == "GBs" else Label(i, i + 1)
+    if token.text in _EFFECTIVE and _worked_out(tokens, i):
+        return Label(i, i + 1)
     if token.text in _WHOLE or token.text in _BETWEEN:
         return _named_batch(tokens, i)
     counted = i + (token.text == "unique")
     unit = UNITS.get(text_at(tokens, counted))
     stop = _per_step(tokens, counted + 1) if unit in ("samples", "prompts") else 0
     return Label(i, stop, Name.PROMPTS_PER_STEP if unit == "prompts" else Name.GLOBAL_BATCH_SIZE) if stop else None
+
+
+def _worked_out(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether "effective" at token `i` is all that names what factors before it give: `batch 4 per GPU, 8 GPUs, effective 32`."""
+    number = i + 1 + (text_at(tokens, i + 1) in ("is", "=", ":"))
+    if count_at(tokens, number) is None or (number + 1 < len(tokens) and tokens[number + 1].kind != SIGN):
+        return False
+    before = {token.text for token in tokens[:i]}
+    return not before.isdisjoint(_BATCH) and not before.isdisjoint(_FACTORS) and is_bare(tokens, number + 1)
 
 
 def _per_step(tokens: Sequence[WordToken], i: int) -> int:

@@ -134,8 +134,8 @@ def _bounds(statement: Statement, at: int) -> bool:
 
 
 def _stated_before(before: str) -> str:
-    """The text in front without "we use", which states a fact; "use" alone advises."""
-    return before.replace(" we use ", " we ")
+    """The text in front without "we use" and "is set to", which state facts; "use" and "set to" alone advise."""
+    return before.replace(" we use ", " we ").replace(" is set to ", " is ")
 
 
 def _is_request(before: str) -> bool:
