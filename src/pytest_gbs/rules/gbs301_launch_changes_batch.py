@@ -9,7 +9,8 @@ Each launch is checked separately: with the processes that its launcher starts, 
 line in it. Only the number of the claim counts, not the hardware beside it: a launch on one node with eight times the
 accumulation gives the same batch, and is correct.
 
-It is an error for a shell script, a Slurm script or a Makefile, and a warning for a command in a document or a claim of one: of the
+It is an error for a shell script, a Slurm script or a Makefile, but a warning if its command line gives every factor of the batch:
+what a recipe claims of its own settings may not be meant then. It is a warning for a command in a document or a claim of one: of the
 section that the command is in, or that names the script, if there is no other that it may mean. Launches in tests,
 and those whose recipe or batch is a variable, judge nothing.
 
@@ -33,7 +34,7 @@ from pytest_gbs.model.document import DOCUMENTS
 from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity
 from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Claim, Reading, Run
 
@@ -74,7 +75,8 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
             return Undetermined(CODE, declaration.at, message, reading.free, _implies(reading), values=reading.values)
         return Undetermined(CODE, at, message, reading.free, claim=False)
     weak = declaration.weak or declaration.at.source.lower().endswith(DOCUMENTS)
-    severity = Severity.ERROR if launch.kind == Kind.SCRIPT and not weak else Severity.WARNING
+    certain = launch.kind == Kind.SCRIPT and not weak and not _gives_every_factor(launch, declaration, reading.size)
+    severity = Severity.ERROR if certain else Severity.WARNING
     beside = Related(declaration.at, "claimed")
     if reading.size is None:
         found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
@@ -83,6 +85,16 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
         message = f"this launch gives {given}, but {_claimed(run, declaration)}: no number of {free} gives that"
         return Finding(CODE, message, severity, at, "", (beside,), assumptions=run.assumptions)
     return _finding(run, declaration, reading.size, severity, at)
+
+
+def _gives_every_factor(launch: Launch, declaration: Declaration, size: Quantity | None) -> bool:
+    """Whether a claim is of another file, of whose settings none but those of the hardware is part of the launch's batch."""
+    script = launch.at.source
+    stated = leaves(size) if size is not None else ()
+    factors = [leaf for leaf in stated if leaf.name not in HARDWARE and leaf.origin != Origin.DEFAULT]
+    return (
+        declaration.at.source != script and len(factors) > 1 and all(leaf.at is not None and leaf.at.source == script for leaf in factors)
+    )
 
 
 def _implies(reading: Reading) -> str:
