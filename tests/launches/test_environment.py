@@ -12,7 +12,7 @@ PROGRAM = """\
 from nemo.core.config import hydra_runner
 from omegaconf import OmegaConf
 OmegaConf.register_new_resolver("floor_div", lambda x, y: x // y)
-OmegaConf.register_new_resolver("odd", lambda x, y: x % y)
+OmegaConf.register_new_resolver("odd", lambda x, y: choose(x, y))
 @hydra_runner(config_path="conf", config_name="train")
 def main(cfg): ...
 """

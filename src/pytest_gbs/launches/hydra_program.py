@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from pytest_gbs.composition import DocumentCache, Resolvers, compose
+from pytest_gbs.composition.calculated import calculate, function_of
 from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.composition.hydra import given_to_program
 from pytest_gbs.frameworks.reading import of_a_part
@@ -25,9 +27,9 @@ from pytest_gbs.model.program import NO_PROGRAM
 from pytest_gbs.readers.command_settings import OF_PROCESSES
 from pytest_gbs.readers.scalar import COMPUTED, is_set
 
-_OPERATORS: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv}
 # nemo/core/classes/modelPT.py:46, nemo/core/config/hydra_runner.py:48-51 (NeMo 2.0).
 _OF_NEMO: Final[Resolvers] = {"multiply": operator.mul, "sum": operator.add}
+_MOST_RESOLVERS: Final = 50  # of a program; others are not known
 # The start of a Hydra path that names a package.
 _PACKAGED: Final = "pkg://"
 _FLAGS: Final = {"--config-path": "config_path", "-cp": "config_path", "--config-name": "config_name", "-cn": "config_name"}
@@ -35,10 +37,7 @@ _Given: TypeAlias = tuple[dict[Any, Any], dict[KeyPath, Location]]
 _hydra_main = lazy_pattern(r"@(?:hydra\.main|hydra_runner|main)\(([^)]{0,400})\)")
 _keyword = lazy_pattern(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
 _environment = lazy_pattern(r"\$\{oc\.env:\s*([A-Za-z_]\w{0,80})\s*(?:,\s*([0-9]{1,12})\s*)?[,}]")
-_lambda = lazy_pattern(
-    r"register_(?:new_)?resolver\(\s*[\"'](?P<name>\w{1,40})[\"']\s*,\s*lambda (?P<a>\w+)\s*,\s*(?P<b>\w+)\s*:"
-    r"\s*(?P=a)\s*(?P<sign>//|[-+*/])\s*(?P=b)\s*[,)]"
-)
+_resolver = lazy_pattern(r"register_(?:new_)?resolver\(\s*[\"'](?P<name>\w{1,40})[\"']\s*,\s*(?P<what>lambda\b|eval(?=\s*[,)]))")
 
 
 def resolve_hydra(found: FoundLaunch, tree: DocumentCache, recognise: Recognises) -> ResolvedLaunch | None:
@@ -165,10 +164,13 @@ def _filled_in(composed: Composed, framework: Framework, program: Source) -> Com
 
 
 def _registered(program: Source | None) -> Resolvers:
-    """What a program registers with OmegaConf as functions of two numbers, and what NeMo does for all of its programs."""
+    """What a program registers with OmegaConf as functions of numbers, and what NeMo does for all of its programs."""
     text = program.text if program is not None else ""
-    found = dict(_OF_NEMO) if "nemo." in text else {}
-    return found | {match["name"]: _OPERATORS[match["sign"]] for match in _lambda().finditer(text)}
+    found: dict[str, Callable[..., Any]] = dict(_OF_NEMO) if "nemo." in text else {}
+    for match in islice(_resolver().finditer(text), _MOST_RESOLVERS):
+        function = calculate if match["what"] == "eval" else function_of(text[match.start("what") :])
+        found |= {match["name"]: function} if function is not None else {}
+    return found
 
 
 def _leaves_out_a_file(problem: ComposeProblem) -> bool:
