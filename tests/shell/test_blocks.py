@@ -53,6 +53,7 @@ def test_they_run_nothing(path: str, text: str) -> None:
         pytest.param("a.md", "```bash\ntorchrun \\ # it's ours\n a.py\n```\n", id="a comment behind a backslash"),
         pytest.param("a.md", "```\ntorchrun \\  # ours\n a.py\n```\n", id="a comment behind a backslash, no language"),
         pytest.param("a.md", "```console\n$ torchrun \\ # ours\n> a.py\n```\n", id="a comment behind a backslash, and a prompt"),
+        pytest.param("a.md", "```\ncd src\nexport X=1\ntorchrun a.py\n```\n", id="no language, and a folder first"),
         pytest.param("a.md", "```\ntorchrun a.py\n```\n", id="no language"),
         pytest.param("a.md", "~~~\n\n# Train\ntorchrun \\\n  a.py\n~~~\n", id="no language, and a comment first"),
         pytest.param("a.md", "```\ntorchrun a.py\nit's done: loss 'x\n```\n", id="no language, and what is printed"),

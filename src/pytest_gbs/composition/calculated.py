@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final, TypeAlias
 
+from pytest_gbs.model.limits import LONGEST_FUNCTION
+
 _Number: TypeAlias = int | float
-_LONGEST: Final = 300  # characters of an expression
-_MOST_ENDS: Final = 16  # of one, behind which there may be other arguments and a comment
 _OPERATORS: Final[dict[type[ast.operator], Callable[[_Number, _Number], _Number]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -46,8 +46,8 @@ def _call(body: ast.expr, names: list[str], *arguments: _Number) -> _Number:
 
 def _ends(text: str) -> list[int]:
     """Where an expression at the start of `text` may end: its line without what follows a bracket or a comma, longest first."""
-    line = text.partition("\n")[0][:_LONGEST]
-    return [len(line), *(place for place in range(len(line) - 1, 0, -1) if line[place] in "),")][:_MOST_ENDS]
+    line = text.partition("\n")[0][:LONGEST_FUNCTION]
+    return [len(line), *(place for place in range(len(line) - 1, 0, -1) if line[place] in "),")][:16]
 
 
 def _expression(text: str) -> ast.expr | None:
@@ -58,7 +58,7 @@ def _expression(text: str) -> ast.expr | None:
 
 
 def _parsed(text: str) -> ast.expr:
-    node = _expression(text) if len(text) <= _LONGEST else None
+    node = _expression(text) if len(text) <= LONGEST_FUNCTION else None
     if node is None:
         raise ValueError("more than arithmetic")
     return node

@@ -21,6 +21,7 @@ from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.limits import MOST_RESOLVERS
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below, endings, upwards
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM
@@ -29,7 +30,6 @@ from pytest_gbs.readers.scalar import COMPUTED, is_set
 
 # nemo/core/classes/modelPT.py:46, nemo/core/config/hydra_runner.py:48-51 (NeMo 2.0).
 _OF_NEMO: Final[Resolvers] = {"multiply": operator.mul, "sum": operator.add}
-_MOST_RESOLVERS: Final = 50  # of a program; others are not known
 # The start of a Hydra path that names a package.
 _PACKAGED: Final = "pkg://"
 _FLAGS: Final = {"--config-path": "config_path", "-cp": "config_path", "--config-name": "config_name", "-cn": "config_name"}
@@ -167,7 +167,7 @@ def _registered(program: Source | None) -> Resolvers:
     """What a program registers with OmegaConf as functions of numbers, and what NeMo does for all of its programs."""
     text = program.text if program is not None else ""
     found: dict[str, Callable[..., Any]] = dict(_OF_NEMO) if "nemo." in text else {}
-    for match in islice(_resolver().finditer(text), _MOST_RESOLVERS):
+    for match in islice(_resolver().finditer(text), MOST_RESOLVERS):
         function = calculate if match["what"] == "eval" else function_of(text[match.start("what") :])
         found |= {match["name"]: function} if function is not None else {}
     return found

@@ -68,6 +68,7 @@ _launch = lazy_pattern(
     r"|(?:tune|fabric|lightning)[ \t]+run[ \t]|axolotl[ \t]+train[ \t]|fairseq-train[ \t]"
     r"|(?:litgpt|xtuner|swift|oumi)[ \t]+[a-z_]+[ \t]+[-./\w$<{]"
     r"|python3?[ \t]+(?:-u[ \t]+)?(?:-m[ \t]+[\w.]|[-./\w]{1,200}\.py(?:\s|$))"
+    r"|(?:cd|export|source|conda[ \t]+activate|pip3?[ \t]+install)[ \t]+[-./\w$]"
     r"|(?:bash|sh|sbatch)[ \t]+[-./\w]{1,200}\.(?:sh|slurm|sbatch)(?:\s|$))"
 )
 
