@@ -82,7 +82,7 @@ def test_gpus_and_nodes_apart_are_those_of_each_node(data: st.DataObject) -> Non
     machines = data.draw(st.sampled_from(("{} nodes", "{} machines", "nnodes={}"))).format(nodes)
     factors = [data.draw(st.sampled_from(each)).format(micro=micro, steps=steps) for each in (MICROS, STEPS)]
     product = data.draw(st.sampled_from((" x ", " * "))).join(data.draw(st.permutations([*factors, gpus, machines])))
-    shape = data.draw(st.sampled_from(("{batch} = {product} = {total}", "{product} = {total}", "{batch}: {product} = {total}")))
+    shape = data.draw(st.sampled_from(("{batch} = {product} = {total}", "{product} = {total}", "{batch} {total} = {product}")))
     comment = shape.format(batch=data.draw(st.sampled_from(BATCHES)), product=product, total=micro * steps * 8 * nodes)
     (file,) = reported({"r.yaml": RECIPE.format(comment=comment, micro=micro, steps=steps)}).files
     assert [finding.message for finding in file.findings] == []

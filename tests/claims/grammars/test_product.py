@@ -160,6 +160,7 @@ def test_prompts_are_worked_out_too() -> None:
         # Reduced from ALI-AL-MARJANI/open-r1, recipes/Grounded-R1-Qwen-7B/grpo/config_v0.yaml: the GPUs of each node stand in front.
         ("effective: 1 * 8GPUs * 3nodes * 16 = 384", {PER_NODE: 8, NODES: 3}),
         ("GBS = 8 GPUs * mbs 4 * 2 nodes = 64", {PER_NODE: 8, NODES: 2}),
+        ("4 nodes x grad_acc 2 x 4 (per device) x 8 GPUs => 256 total batch size", {PER_NODE: 8, NODES: 4}),
     ],
 )
 def test_hardware_among_the_factors_is_a_condition(text: str, conditions: dict[str, int]) -> None:

@@ -75,9 +75,10 @@ def _is_same(one: Declaration, other: Declaration) -> bool:
 
 
 def _merged(best: Declaration, other: Declaration) -> Declaration:
-    """`best` with what only `other` knows."""
+    """`best` with what only `other` knows; a number that `best` takes for one size is no other."""
     known = {name for name, _ in best.conditions} | {factor.name for factor in (best.sum.factors if best.sum else ())}
-    more = [(pair, at) for pair, at in zip(other.conditions, other.condition_places, strict=True) if pair[0] not in known]
+    pairs = zip(other.conditions, other.condition_places, strict=True)
+    more = [(pair, at) for pair, at in pairs if pair[0] not in known and at not in best.condition_places]
     return best._replace(
         conditions=(*best.conditions, *(pair for pair, _ in more)),
         condition_places=(*best.condition_places, *(at for _, at in more)),

@@ -168,7 +168,7 @@ def _with_conditions(passage: Passage, found: Declaration, named: list[StatedOpe
     return found._replace(
         conditions=(*(condition for condition, _ in others), *((name, value) for name, value, _ in stated)),
         condition_places=(*(where for _, where in others), *(where for _, _, where in stated)),
-        ambiguous=found.ambiguous and all(name != Name.WORLD_SIZE for name, _, _ in stated),
+        ambiguous=found.ambiguous and any(name == Name.WORLD_SIZE for (name, _), _ in others),
     )
 
 
