@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -88,6 +90,22 @@ def test_recipes_that_each_inherit_from_the_next_are_composed_once(step: int, tm
     before = time.process_time()
     _report(tmp_path)
     assert time.process_time() - before < MOST_SECONDS
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no path is as long elsewhere")
+def test_a_thousand_folders_in_each_other_take_no_time(tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    for _ in range(1_500):
+        folder.mkdir()
+        folder /= "a"
+    write(tmp_path, {"sft.yaml": recipe(), f"{folder.parent.relative_to(tmp_path)}/sft.yaml": recipe()})
+    before = time.process_time()
+    try:
+        report = _report(tmp_path)
+    finally:
+        subprocess.run(["rm", "-rf", str(tmp_path / "a")], check=True)  # too deep for Python
+    assert time.process_time() - before < MOST_SECONDS
+    assert [file.verdict for file in report.files] == [Verdict.VERIFIED] * 2
 
 
 class _Counted:
