@@ -19,6 +19,7 @@ MADE = "accelerate launch --num_processes $N train.py --config good.yaml\n"
 CALL = "from transformers import TrainingArguments\nTrainingArguments(output_dir='x', per_device_train_batch_size=@)\n"
 HYDRA = "python train.py --multirun "
 TOML = "model_name_or_path = 'x'\noutput_dir = 'y'\nper_device_train_batch_size = 4\ngradient_accumulation_steps = 4\n"
+DIGITS = "\u0663\uff18\u00b2"
 SBATCH = "#!/bin/bash\n#SBATCH @\n"
 
 
@@ -108,6 +109,39 @@ OTHERS: dict[str, dict[str, str | bytes]] = {
         )
     },
     "a document of quotes": {"README.md": f"{'> ' * 100_000}```bash\n{RUN}```\n"},
+    "a document of lists": {"README.md": "".join(f"{'  ' * n}- a\n" for n in range(1_400)) + f"```bash\n{RUN}```\n"},
+    "a document of fences": {"README.md": "".join(f"{'`' * n}\n" for n in range(3, 1_200)) + "~~~\n```\n" * 30_000 + RUN},
+    "a document of links": {"README.md": f"{'[' * 50_000}a{'](b)' * 50_000}\n```bash\n{RUN}```\n"},
+    "a document of elements": {"README.md": f"{'<details>' * 30_000}{'<pre><code>' * 30_000}{'<!--' * 50_000}{RUN}"},
+    "a document of digits": {"README.md": f"Global batch size: {'1,' * 100_000}000 tokens {DIGITS * 10_000}\n```bash\n{RUN}```\n"},
+    "JSON: numbers beyond all": {"a.json": '{"train_batch_size": 1e999999, "zero_optimization": {"a": -1e-99999, "b": 08}}'},
+    "JSON: schemas in a circle": {
+        "a.json": '{"$ref": "a.json#/b", "b": {"$ref": "#/b"}, "train_batch_size": {"$ref": "file:///etc/passwd"}}'
+    },
+    "TOML: a date": {"a.toml": TOML.replace("= 4", "= 1979-05-27", 1) + f"a = {'{a = ' * 20_000}1{'}' * 20_000}\n"},
+    "YAML: directives": {"a.yaml": _numbered("%FOO #\n", 100_000, "", f"---\n{SIZES}")},
+    "YAML: anchors": {"a.yaml": _numbered("k#: &a 1\nl#: *a\n", 40_000, SIZES)},
+    "YAML: questions": {"a.yaml": f"{SIZES}{'? ' * 20_000}a\n"},
+    "Hydra: lists that double": {
+        "conf/config.yaml": f"defaults: [a0, _self_]\n{SIZES}",
+        **{f"conf/a{n}.yaml": f"defaults: [a{n + 1}@x, a{n + 1}@y]\nk: 1\n" for n in range(30)},
+        "conf/a30.yaml": "k: 2\n",
+        "run.sh": "python train.py --config-path conf --config-name config\n",
+    },
+    "ignored: brackets and stars": {
+        ".gitignore": f"{'[[:alpha:]!' * 2_000}\n{'**/' * 3_000}x\n{'*?' * 200}b\n",
+        f"{'a' * 200}.yaml": SIZES,
+    },
+    "ignored: and not": {".gitignore": "!a\n*\n!good.yaml\n!*/\n" * 20_000},
+    "an image of commands": {
+        "Dockerfile": f"FROM a\n{'ARG A=$A$A' + chr(10)}" * 3_000 + f"ENV A ${{A:-${{A}}}}\nRUN {'a && ' * 50_000}{RUN}ADD https://a.b /\n"
+    },
+    "files that Python would import": dict.fromkeys(
+        ("setup.py", "conftest.py", "sitecustomize.py", "yaml.py", "pytest_gbs.py"), "open('ran', 'w')\n"
+    ),
+    "names of other folders": dict.fromkeys(
+        ("run.sh/x", "a.yaml/x", "Makefile/x", "n.ipynb/x", ".gitignore/x", "requirements.txt/x"), SIZES
+    ),
     "a document of columns": {"README.md": f"{'| batch size 8 ' * 30_000}|\n{'|---' * 30_000}|\n{'| 8 ' * 30_000}|\n"},
     "a comment of numerals": {
         "a.yaml": f"# 全局批次大小为{'一' * 5_000}{'万億' * 5_000}\n# global batch size {'twenty thousand and ' * 900}two\n{SIZES}"

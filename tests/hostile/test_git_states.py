@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -72,9 +73,41 @@ def _programs(git: Git) -> None:
     git.write({"recipe.yaml": CHANGED})
 
 
+def _index_of_a_gigabyte(git: Git) -> None:
+    os.truncate(git.root / ".git" / "index", 2**30)
+
+
+def _settings_in_a_circle(git: Git) -> None:
+    with (git.root / ".git" / "config").open("a", encoding="utf-8") as file:
+        file.write("[include]\n\tpath = config\n")
+
+
+def _settings_of_devices(git: Git) -> None:
+    git.run("config", "core.excludesFile", "/dev/zero")
+    git.run("config", "core.attributesFile", "/dev/zero")
+
+
+def _another_folder(git: Git) -> None:
+    git.run("config", "core.worktree", "/etc")
+
+
+def _branches_in_a_circle(git: Git) -> None:
+    for name, target in (("HEAD", "x"), ("refs/heads/x", "y"), ("refs/heads/y", "x")):
+        (git.root / ".git" / name).write_text(f"ref: refs/heads/{target}\n")
+
+
+def _objects_from_a_program(git: Git) -> None:
+    ran = git.root.parent / "ran"
+    settings = {"extensions.partialClone": "origin", "remote.origin.promisor": "true", "protocol.ext.allow": "always"}
+    for key, value in {**settings, "remote.origin.url": f"ext::sh -c 'touch {ran}'"}.items():
+        git.run("config", key, value)
+    _objects_gone(git)
+
+
 STATES: tuple[Callable[[Git], None], ...] = (
     *(_as_it_is, _merging, _detached, _unborn, _index_broken),
     *(_head_broken, _objects_gone, _no_git_folder, _names, _programs),
+    *(_index_of_a_gigabyte, _settings_in_a_circle, _settings_of_devices, _another_folder, _branches_in_a_circle, _objects_from_a_program),
 )
 
 

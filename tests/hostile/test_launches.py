@@ -14,6 +14,7 @@ from tests.hostile.watched import GOOD, run, write
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no links, no getrusage")
 
 RUN = "accelerate launch --num_processes 8 train.py --config good.yaml\n"
+MADE = RUN.replace("8", "$N")
 SBATCH = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus-per-node=8\n"
 ADDS = 'ARGS="$ARGS --load x"'
 STEPS = "a/" * 4_000
@@ -56,6 +57,28 @@ SCRIPTS = {
     "jobs of several parts": "#SBATCH --gpus-per-task=4\n#SBATCH hetjob\n" * 20_000 + RUN,
     "names of names": _numbered("declare -n a#=a@\n", 8_000, "declare -n a0=a8000\n", RUN.replace("8 ", "$a1 ")),
     "traps": "trap 'bash run.sh' EXIT ERR DEBUG\n" * 10_000 + RUN,
+    "an open here-document": "cat <<E\n" + "x $A\n" * 150_000 + RUN,
+    "here-documents on one line": f"cat {'<<E ' * 5_000}\n{RUN}",
+    "powers of powers": f"N=$((9**9**9**9))\nlet M=1<<10**9 K=2**62*2**62\n{MADE}",
+    "brackets of arithmetic": f"N=$(({'(' * 20_000}8{')' * 20_000}))\n{MADE}",
+    "replacements that double": f"A=aa\n{'A=${A//a/aa}' + chr(10)}" * 60 + f"N=${{#A}}\n{MADE}",
+    "patterns of stars": f"A={'a' * 15_000}\nN=${{A//{'*a' * 9}b/x}}\ncase $A in {'*a' * 9}b) N=8;; esac\n[[ $A =~ (a+)+b ]]\n{MADE}",
+    "braces of a billion": f"echo {{1..1000000000}} {{a..z}}{{a..z}}{{a..z}}{{a..z}}\nfor i in {{1..1000000000..2}}; do {RUN}done\n",
+    "braces in braces": f"for i in {'{a,b}' * 30}; do {RUN}done\n",
+    "an index of 10^18": f"A[10**18]=8\nB=([1000000000000]=1)\nN=${{A[10**18]}}\n{MADE}",
+    "items that double": "A=(1)\n" + 'A+=("${A[@]}")\n' * 60 + f"N=${{#A[@]}}\n{MADE}",
+    "arguments that double": "set -- 1\n" + "set -- $@ $@\n" * 60 + f"N=$#\n{MADE}",
+    "evaluations that double": f"X='eval \"$X\"; eval \"$X\"'\neval \"$X\"\n{RUN}",
+    "functions that call each other": _numbered("f#() { f@; g@; }\ng#() { f@; g@; }\n", 300, f"f0() {{ {RUN[:-1]}; }}\n", "f300\n"),
+    "widths of a billion": f"N=$(printf %1000000000d 8)\nprintf -v M '%*d' 1000000000 8\n{MADE}",
+    "counts of a billion": f"for i in $(seq 1 1000000000) $(seq 0 1e-9 1); do {RUN[:-1]} --x $i; done\nmapfile -t A < <(seq 1 999999999)\n",
+    "processes in processes": f"cat {'<(cat ' * 5_000}{RUN[:-1]}{')' * 5_000}\n{RUN}",
+    "loops without end": f"while :; do until false; do for ((i = 0; i < 10**18; i++)); do {RUN[:-1]}; done; done; done\n",
+    "cases of a megabyte": _numbered("x#) N=#;;\n", 60_000, "case $X in\n", f"esac\n{MADE}"),
+    "it reads itself": f"{'source $0' + chr(10)}source <(cat run.sh)\nbash < run.sh\ncat run.sh | bash\n" * 50 + RUN,
+    "calculators": f"N=$(echo '9^9^9^9' | bc)\nM=$(python -c 'print(9**9**9)')\nK=$(awk 'BEGIN {{print 9^9^9}}')\n{MADE}",
+    "nodes without number": f"#SBATCH --nodelist=n[1-99999999999]\n#SBATCH --nodes=1-9999999999999999\n#SBATCH --array=0-99999999%9\n{RUN}",
+    "devices without number": f"CUDA_VISIBLE_DEVICES={','.join(map(str, range(20_000)))} {RUN}",
     "options": "while getopts 'a:b:' o; do case $o in a) A=$A$OPTARG;; esac; done\n" * 3_000 + RUN,
 }  # fmt: skip
 MAKE = {
@@ -68,6 +91,10 @@ MAKE = {
     "variables of targets": _numbered("t#: N = $(N) $(N)\n", 9_000, "", f"%: N=8\nall:\n\t{RUN.replace('8 ', '$(N) ')}"),
     "definitions in definitions": _numbered("define d#\n", 20_000, "", f"all:\n\t{RUN}" + "endef\n" * 20_000),
     "substitutions": f"A = {'a.c ' * 20_000}\nB = $(A:%.c=%.o%.o)\nall:\n\techo $(foreach i,$(A),$(foreach j,$(B),$(i)))\n\t{RUN}",
+    "loops in loops": f"L = {'a ' * 2_000}\nX = $(foreach i,$(L),$(foreach j,$(L),$(foreach k,$(L),$i$j$k)))\nall:\n\techo $(X)\n\t{RUN}",
+    "a text that calls itself": f"f = $(call f,$(1)$(1)) $(call f,$(1))\nN = $(call f,8)\nall:\n\techo $(N)\n\t{RUN}",
+    "names of names": _numbered("a# = $(a$(a@))\n", 5_000, "a0 = 1\n", f"all:\n\techo $(a5000)\n\t{RUN}"),
+    "programs": f"A := $(shell touch ran)\nB != touch ran\nSHELL = /bin/touch ran\nall:\n\techo $(A)\n\t{RUN}",
     "a line that goes on": f"all:\n\techo \\\n{chr(92) + chr(10)}" * 2 + "\\\n" * 200_000 + f"\t{RUN}",
 }  # fmt: skip
 JOBS: dict[str, dict[str, str]] = {

@@ -48,6 +48,20 @@ PROGRAMS = {
     "a docstring": _numbered(f'{IMPORT}def f():\n    """', "batch 8\n", f'"""\n    x = {CALL}    return x\n'),
     "depth": f"{IMPORT}x = {'(' * 190}1{')' * 190}\n{CALL}",
     "dictionaries in depth": "d = " + "{'train_batch_size': " * 90 + "1" + "}" * 90,
+    "decorators": _numbered(IMPORT, "@a\n", f"def f(): pass\n{CALL}"),
+    "large constants": IMPORT + "".join(CALL.replace("4", each) for each in ("2**10**9", "int('a'*10**10)", "0x" + "f" * 90_000)),
+    "options of large constants": PARSER + "".join(
+        f"p.add_argument('--o', {each}=0x{'f' * 20_000})\np.add_subparsers().add_parser(0x{'f' * 20_000}, dataclass_types=A)\n"
+        for each in ("default", "dest", "type", "choices", "nargs", "action")
+    ) + CALL.replace("4", "a.o"),
+    "values that choose": f"{IMPORT}b = 1\n{'b = b*2 if x else b*3' + chr(10)}" + "b = b*2 if x else b*3\n" * 60 + CALL.replace("4", "b"),
+    "functions that double": _numbered(f"{IMPORT}def f(a): return a\n", "def f(a=f(2)): return f(a) * f(a)\n", CALL.replace("4", "f(2)")),
+    "functions that are given themselves": IMPORT + CALL.replace("4", "(lambda f: f(f))(lambda f: f(f))"),
+    "comprehensions": IMPORT + CALL.replace("4", "max(x * y for x in range(10**9) for y in range(10**9))"),
+    "cases": _numbered(f"{IMPORT}match x:\n", "    case @: b = 1\n", CALL.replace("4", "b")),
+    "names that are spelled otherwise": f"{IMPORT}\ufb01 = 4\nfi = 8\n{CALL.replace('4', chr(0xFB01))}{CALL.replace('T', chr(0xFF34), 1)}",
+    "it imports itself": _numbered("", "from a import *\nfrom .a import *\n", IMPORT + CALL.replace("4", "b")),
+    "form feeds": _numbered(f"\ufeff\x0c{IMPORT}", "\x0c\n", CALL),
     "a sum": _numbered(f"{IMPORT}x = 1", " + 1", f"\n{CALL}"),
     "a line": _numbered(f"{IMPORT}s = 'ä'; ", "TrainingArguments(per_device_train_batch_size=4); "),
     "arguments in a line": _numbered(f"{IMPORT}s = 'ä'; TrainingArguments(", "batch@=4,", ")\n"),
@@ -147,6 +161,16 @@ def test_a_program_made_to_be_expensive(text: str, notebook: bool, tmp_path: Pat
     cells = {"cells": [{"cell_type": "code", "source": text.splitlines(keepends=True), "outputs": []}], "nbformat": 4}
     file = {"a.ipynb": json.dumps(cells, ensure_ascii=False)} if notebook else {"a.py": text}
     write(tmp_path, {"good.yaml": GOOD, **file})
+    found = run(tmp_path, "check", "-v", ".")
+    assert found.is_calm(), found._replace(out=found.out[:2000])
+    assert "verified     good.yaml" in found.out
+
+
+@pytest.mark.parametrize(
+    "cookie", ["rot13", "utf-7", "unicode_escape", "hex", "zlib", "undefined", "x" * 5_000], ids=lambda cookie: cookie[:9]
+)
+def test_an_encoding_that_a_program_names(cookie: str, tmp_path: Path) -> None:
+    write(tmp_path, {"good.yaml": GOOD, "train.py": f"# -*- coding: {cookie} -*-\n{IMPORT}{CALL}", "run.sh": RUN})
     found = run(tmp_path, "check", "-v", ".")
     assert found.is_calm(), found._replace(out=found.out[:2000])
     assert "verified     good.yaml" in found.out

@@ -18,12 +18,13 @@ def parsed_classes(scopes: Scopes) -> dict[str, tuple[str, ...]]:
     """
     added = scopes.called.get("add_parser", ())
     takes = any(each.arg == CLASSES for call, _ in added for each in call.keywords)
-    commands = {call: name.value for call, _ in added for name in call.args[:1] if takes and isinstance(name, ast.Constant)}
-    found: dict[str, tuple[str, ...]] = {str(name): () for name in commands.values()}
+    names_given = ((call, name.value) for call, _ in added for name in call.args[:1] if takes and isinstance(name, ast.Constant))
+    commands = {call: name for call, name in names_given if isinstance(name, str)}
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(commands.values(), ())
     for call, _ in scopes.calls:
         if call in commands or scopes.qualified(call.func).endswith(_PARSERS):
             names = tuple(filter(None, map(scopes.qualified, argument_classes(call))))
-            command = str(commands.get(call, ""))
+            command = commands.get(call, "")
             found[command] = found.get(command, ()) + names
     return found
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from pytest_gbs.model.limits import LARGEST_PRODUCT, MOST_POWER
+from pytest_gbs.model.limits import LARGEST_PRODUCT, LONGEST_NUMBER, MOST_POWER
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.library_calls import LibraryCalls
@@ -39,7 +39,8 @@ class Expressions(LibraryCalls):
     """The values of the literals and operators of one program."""
 
     def _constant(self, node: ast.Constant, _: Scope) -> Value:
-        known = node.value is None or isinstance(node.value, (int, float, str))
+        known = node.value is None or isinstance(node.value, (float, str))
+        known = known or (isinstance(node.value, int) and node.value < 10**LONGEST_NUMBER)  # no sign is part of it
         return Known(node.value, *self.program.span(node)) if known else self.lost(node)  # type: ignore[arg-type]
 
     def _tuple(self, node: ast.Tuple | ast.List, scope: Scope) -> Value:

@@ -178,8 +178,8 @@ def _flags(call: ast.Call) -> tuple[str, ...]:
 def destinations(call: ast.Call) -> list[str]:
     """The names under which `add_argument("--batch-size")` or `click.option("--batch-size")` keeps its value."""
     for keyword in call.keywords:
-        if keyword.arg == "dest" and isinstance(keyword.value, ast.Constant):
-            return [str(keyword.value.value)]
+        if keyword.arg == "dest" and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str):
+            return [keyword.value.value]
     names = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
     plain = [name for name in names if not name.startswith("-")]
     long = [name for name in names if name.startswith("--")]
