@@ -35,6 +35,9 @@ AUTO = "task: {task}\nbase_model: gpt2\nproject_name: mine\nparams: {{batch_size
         ),
         pytest.param("task: llm-sft\nparams: {batch_size: 2}\n", id="no project"),
         pytest.param("trainer: {handler: Mine, args: {per_device_eval_batch_size: 4}}\n", id="arguments that only evaluate"),
+        pytest.param("sft: {per_device_train_batch_size: 4}\n", id="a micro batch alone"),
+        pytest.param("sft: {batch_size: 4, learning_rate: 1e-5}\n", id="a stage of anyone's"),
+        pytest.param("grpo: {per_device_train_batch_size: 4, learning_rate: 1e-5}\n", id="prompts or completions"),
     ],
 )
 def test_look_alikes_are_no_recipes(text: str) -> None:
@@ -136,3 +139,12 @@ def test_autotrain_hands_its_batch_to_the_trainer(task: str, more: str, expected
     text = AUTO.format(task=task, more=more)
     assert (title(text) or "").casefold() == expected.casefold()
     assert sizes(text, world_size=4).value(Name.GLOBAL_BATCH_SIZE) == 64
+
+
+# Reduced from Liquid4All/leap-finetune, job_configs/vlm_dpo_example.yaml, and TiandaSun/KG_GRPO, configs/sft_7b.yaml.
+@pytest.mark.parametrize("section", ["training_config", "sft", "dpo"])
+def test_a_stage_of_a_file_holds_arguments_of_the_trainer(section: str) -> None:
+    text = f"{section}: {{per_device_train_batch_size: 2, gradient_accumulation_steps: 16, num_train_epochs: 1}}\n"
+    assert title(text) == f"transformers Trainer ({section})"
+    assert sizes(text, world_size=4).value(Name.GLOBAL_BATCH_SIZE) == 128
+    assert sizes(text.replace("gradient_accumulation_steps: 16, ", ""), world_size=4).value(Name.GLOBAL_BATCH_SIZE) is None
