@@ -18,7 +18,8 @@ from pytest_gbs.model.report import Bug, Report
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.readers import read
 from pytest_gbs.shell import read_commands
-from tests.launches.building import accelerate, checked, recipe
+from tests.cli.support import write
+from tests.launches.building import accelerate, recipe
 
 RUN = "torchrun --nproc_per_node=8 train.py --config b.yaml\n"
 
@@ -36,6 +37,12 @@ def broken(function: Callable[..., Any], guilty: str) -> Callable[..., Any]:
         return function(source, *rest, **named)
 
     return found
+
+
+def checked(folder: Path, files: dict[str, str]) -> Report:
+    """The report on a repository that holds `files`, bugs of ours included."""
+    write(folder, files)
+    return check(WorkTree(folder), (), Settings(), Given(), keep_runs=True)
 
 
 def verdicts(report: Report) -> dict[str, str | None]:
