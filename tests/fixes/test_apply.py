@@ -143,10 +143,10 @@ def test_a_false_factor_is_mended_although_the_claim_itself_stays_open() -> None
     # 2 x 8 x GPUs: 16 on one, 32 on two. Nothing says how many there are, before and after.
     before = (
         "model_name_or_path: my/model\ndataset_name: my/chat\nper_device_train_batch_size: 2\n"
-        "gradient_accumulation_steps: 8  # effective batch size = 4 * 8 = 32\n"
+        "gradient_accumulation_steps: 8  # effective batch size = 4 per GPU * 8 = 32\n"
     )
     found = mended({"sft.yaml": before}, DECLARATIONS)
-    assert text(found, before) == before.replace("4 * 8 = 32", "2 * 8 = 16")
+    assert text(found, before) == before.replace("4 per GPU * 8 = 32", "2 per GPU * 8 = 16")
     assert found.report.findings() == ()
 
 
