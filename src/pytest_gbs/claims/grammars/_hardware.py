@@ -17,7 +17,7 @@ from pytest_gbs.claims.grammars._hardware_words import (
     memory,
     next_is_list,
 )
-from pytest_gbs.claims.grammars._sizes import is_value
+from pytest_gbs.claims.grammars._sizes import is_value, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import COUNTED, NODES, SINGLE, is_chip, words
 from pytest_gbs.model.quantity import Name
@@ -81,7 +81,7 @@ def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     while text_at(tokens, j) in _NUMBER_OF:
         j += 1
     word = text_at(tokens, j)
-    if _ends_a_product(tokens, i):
+    if _ends_a_product(tokens, i) and not _is_factor(tokens, j):
         return []
     if word == "world":
         name, j = Name.WORLD_SIZE, j + (2 if text_at(tokens, j + 1) == "size" else 1)
@@ -100,11 +100,20 @@ def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     elif not (word == "world" and tokens[j - 1].text == "size"):
         return []
     value = exact_count(tokens, j)
-    if value is None or (text_at(tokens, j + 1) in OPERATORS and devices_at(tokens, j + 1) is None):
+    goes_on = text_at(tokens, j + 1) in OPERATORS and devices_at(tokens, j + 1) is None
+    if value is None or (goes_on and not _is_factor(tokens, j - 2)):
         return []
     if devices_at(tokens, j + 1) is None and (text_at(tokens, j + 1) in NODES or next_is_list(tokens, j + 1)):
         return []
     return [StatedHardware(name, value, j, i, j + 1, ambiguous=name == Name.WORLD_SIZE and word != "world" and value in GPUS_PER_NODE)]
+
+
+def _is_factor(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether the nodes named at token `i` are one factor of several with names: `num_nodes=2 x GA 3 x 8 GPUs`."""
+    if text_at(tokens, i) not in NODES or text_at(tokens, i + 3) not in ("x", "*"):
+        return False
+    named = i + 4 + (exact_count(tokens, i + 4) is not None)
+    return name_at(tokens, named) is not None or devices_at(tokens, named) is not None
 
 
 def _ends_a_product(tokens: Sequence[WordToken], i: int) -> bool:

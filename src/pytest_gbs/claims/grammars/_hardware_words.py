@@ -93,5 +93,7 @@ def in_product(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def next_is_list(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether another number follows at token `i`: `Nodes: 4, 8`."""
-    return text_at(tokens, i) in (",", "or", "-") and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER
+    """Whether another number follows at token `i`, of nothing else: `Nodes: 4, 8`, not `Nodes: 4, 8 GPUs`."""
+    if text_at(tokens, i) not in (",", "or", "-") or i + 1 >= len(tokens) or tokens[i + 1].kind != NUMBER:
+        return False
+    return devices_at(tokens, i + 2) is None

@@ -37,7 +37,7 @@ _CALLED: Final = {
         "gpus,gpu,num gpus,n gpus,num gpu,number of gpus,total gpus,world size,world,devices,num devices,number of devices,ranks"
         ",num ranks,processes,num processes,number of processes,nproc,nprocs,cards,accelerators,workers,num workers"
     ),
-    Name.NUM_NODES: "nodes,node,num nodes,n nodes,nnodes,number of nodes,machines,num machines,number of machines,machine",
+    Name.NUM_NODES: "nodes,node,num nodes,n nodes,nnodes,number of nodes,machines,num machines,number of machines,machine,hosts,num hosts",
     Name.GPUS_PER_NODE: (
         "gpus per node,gpu per node,gpus each,num gpus per node,n gpus per node,number of gpus per node,gpus per machine"
         ",devices per node,nproc per node,processes per node,ranks per node"
