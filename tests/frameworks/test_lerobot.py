@@ -50,9 +50,8 @@ def test_files_that_train_nothing_say_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     ("command", "micro", "batch"),
     [
-        pytest.param(
-            f"torchrun --nproc-per-node=2 $(which lerobot-train) {DATA} --batch_size=32", None, None, id="a word that a command gives"
-        ),
+        pytest.param(f"torchrun --nproc-per-node=2 $(program) {DATA} --batch_size=32", None, None, id="a word that a command gives"),
+        pytest.param(f"torchrun --nproc-per-node=2 $(which lerobot-train) {DATA} --batch_size=32", 32, 64, id="a program looked up"),
         pytest.param(f"torchrun --nproc-per-node=2 -m lerobot.scripts.lerobot_train {DATA} --batch_size=32", 32, 64, id="32 x 2"),
         pytest.param(f"torchrun --nproc-per-node=2 -m lerobot.scripts.lerobot_train {DATA} --steps=10", 8, 16, id="the default of 8"),
         pytest.param(
