@@ -92,6 +92,8 @@ WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
         ("GBS 128 (4 x 8 H100s)", {NODES: 4, PER_NODE: 8}),
         ("GBS 96: nodes: 2 x GA 3 x mbs 2 x 8 GPUs per node", {NODES: 2, PER_NODE: 8}),
         ("micro batch 2, num_nodes=3, 8xH100", {NODES: 3, WORLD: 8}),
+        ("grad_acc 4 x 4 nodes", {NODES: 4}),
+        ("2 (per device) x 3 hosts", {NODES: 3}),
         ("number of gpus: 256", {WORLD: 256}),
         ("Nodes: 4", {NODES: 4}),
         ("world size 4", {WORLD: 4}),

@@ -156,7 +156,8 @@ def _nodes(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     if per_node:
         return [found[0]._replace(alone=False), *per_node]
     # `2 x 8 nodes` may be 16 nodes; behind a name they are a factor of their own: `4 per GPU x 8 nodes`.
-    return [] if in_product(tokens, i) and tokens[i - 2].kind != WORD else found
+    unnamed = in_product(tokens, i) and tokens[i - 2].kind == NUMBER and not is_value(tokens, i - 2)
+    return [] if unnamed else found
 
 
 def _per_node(tokens: Sequence[WordToken], first: int, k: int, nodes: int) -> list[StatedHardware]:
@@ -246,7 +247,8 @@ def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]
         return [StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop)] if count in GPUS_PER_NODE else []
     alone = tokens[i].kind == WORD and count == 1
     before, behind = text_at(tokens, i - 1), text_at(tokens, stop)
-    total = before in ("total", "=", "all") or behind in _IN_ALL or (behind, text_at(tokens, stop + 1)) == ("in", "total")
+    worked_out = before == "=" and tokens[i - 2].kind != NUMBER  # not the list behind `GBS 48 = 8 GPUs, ...`
+    total = worked_out or before in ("total", "all") or behind in _IN_ALL or (behind, text_at(tokens, stop + 1)) == ("in", "total")
     return [StatedHardware(Name.WORLD_SIZE, count, i, i, stop, ambiguous=not total and not alone and count in GPUS_PER_NODE, alone=alone)]
 
 
