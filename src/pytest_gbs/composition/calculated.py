@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, TypeAlias
 
+from pytest_gbs.arithmetic.python_operators import OPERATORS, Number
 from pytest_gbs.model.limits import LONGEST_FUNCTION
 
-_Number: TypeAlias = int | float
-_OPERATORS: Final[dict[type[ast.operator], Callable[[_Number, _Number], _Number]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
 
-
-def calculate(text: str) -> _Number:
+def calculate(text: str) -> Number:
     """The number that `text` gives: what `OmegaConf.register_new_resolver("eval", eval)` makes of it.
 
     Raises: ValueError: it is more than arithmetic with numbers.
@@ -29,7 +18,7 @@ def calculate(text: str) -> _Number:
     return _value(_parsed(text), {})
 
 
-def function_of(text: str) -> Callable[..., _Number] | None:
+def function_of(text: str) -> Callable[..., Number] | None:
     """What the lambda with which `text` begins computes of numbers; None if it is more than arithmetic with its arguments."""
     found = next((node for end in _ends(text) if isinstance(node := _expression(text[:end]), ast.Lambda)), None)
     names = [each.arg for each in found.args.args] if found is not None else []
@@ -38,7 +27,7 @@ def function_of(text: str) -> Callable[..., _Number] | None:
     return partial(_call, found.body, names)
 
 
-def _call(body: ast.expr, names: list[str], *arguments: _Number) -> _Number:
+def _call(body: ast.expr, names: list[str], *arguments: Number) -> Number:
     if len(names) != len(arguments):
         raise TypeError
     return _value(body, dict(zip(names, arguments, strict=True)))
@@ -66,15 +55,15 @@ def _parsed(text: str) -> ast.expr:
 
 def _is_arithmetic(node: ast.expr, names: set[str]) -> bool:
     if isinstance(node, ast.BinOp):
-        return type(node.op) in _OPERATORS and _is_arithmetic(node.left, names) and _is_arithmetic(node.right, names)
+        return type(node.op) in OPERATORS and _is_arithmetic(node.left, names) and _is_arithmetic(node.right, names)
     return node.id in names if isinstance(node, ast.Name) else isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
-def _value(node: ast.expr, names: Mapping[str, _Number]) -> _Number:
+def _value(node: ast.expr, names: Mapping[str, Number]) -> Number:
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and type(node.value) is not bool:
         return node.value
     if isinstance(node, ast.Name) and node.id in names:
         return names[node.id]
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _OPERATORS[type(node.op)](_value(node.left, names), _value(node.right, names))
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        return OPERATORS[type(node.op)](_value(node.left, names), _value(node.right, names))
     raise ValueError("more than arithmetic")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from pytest_gbs.arithmetic.python_operators import OPERATORS
 from pytest_gbs.model.limits import LARGEST_PRODUCT, LONGEST_NUMBER, MOST_POWER
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.python.data_files import CONFIGURATION
@@ -15,14 +16,6 @@ from pytest_gbs.readers.python.library_calls import LibraryCalls
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
 
-_ARITHMETIC: Final[dict[type[ast.operator], Callable[[int | float, int | float], int | float]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
 _COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -73,7 +66,7 @@ class Expressions(LibraryCalls):
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         if self.line is None and isinstance(node.op, (ast.Div, ast.FloorDiv)) and _counts_processes(node.right, scope):
             return self.lost(node)  # `64 // devices` is no number of each process: it changes with the hardware
-        computes = _power if isinstance(node.op, ast.Pow) else _ARITHMETIC.get(type(node.op))
+        computes = _power if isinstance(node.op, ast.Pow) else OPERATORS.get(type(node.op))
         if computes is None or not isinstance(left, Known) or not isinstance(right, Known):
             return self.lost(node)
         if not isinstance(left.value, (int, float)) or not isinstance(right.value, (int, float)):
