@@ -81,7 +81,8 @@ def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     while text_at(tokens, j) in _NUMBER_OF:
         j += 1
     word = text_at(tokens, j)
-    if _ends_a_product(tokens, i) and not _is_factor(tokens, j):
+    factor = _is_factor(tokens, j)
+    if _ends_a_product(tokens, i) and not factor:
         return []
     if word == "world":
         name, j = Name.WORLD_SIZE, j + (2 if text_at(tokens, j + 1) == "size" else 1)
@@ -101,7 +102,7 @@ def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
         return []
     value = exact_count(tokens, j)
     goes_on = text_at(tokens, j + 1) in OPERATORS and devices_at(tokens, j + 1) is None
-    if value is None or (goes_on and not _is_factor(tokens, j - 2)):
+    if value is None or (goes_on and not factor):
         return []
     if devices_at(tokens, j + 1) is None and (text_at(tokens, j + 1) in NODES or next_is_list(tokens, j + 1)):
         return []
