@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.claimed import checked, recipe
+from tests.rules.claimed import Checked, checked, recipe
 
 SPLIT = recipe(8, 1, "gbs: {claim} on 2 gpus", more="accelerator_config: {{split_batches: true}}")
 LITGPT = """\
@@ -119,6 +119,12 @@ def test_a_rounded_batch_is_repaired_by_what_is_asked_for(tmp_path: Path) -> Non
     assert "global_batch_size" not in found.holds
 
 
+def commented(folder: Path, said: str, micro: int, accumulation: int) -> Checked:
+    """What comes of a recipe of TRL below one comment."""
+    settings = f"per_device_train_batch_size: {micro}\ngradient_accumulation_steps: {accumulation}\n"
+    return checked(folder, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
+
+
 @pytest.mark.parametrize(
     ("said", "verdict", "implies"),
     [
@@ -132,8 +138,7 @@ def test_a_rounded_batch_is_repaired_by_what_is_asked_for(tmp_path: Path) -> Non
 def test_a_statement_that_also_says_what_the_settings_give_is_not_called_false(
     tmp_path: Path, said: str, verdict: str, implies: str
 ) -> None:
-    settings = "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\n"
-    found = checked(tmp_path, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
+    found = commented(tmp_path, said, 2, 4)
     assert found.verdict == verdict
     assert implies in str(found.undetermined)
 
@@ -152,8 +157,7 @@ def test_a_statement_that_also_says_what_the_settings_give_is_not_called_false(
     ],
 )
 def test_a_factor_without_a_name_may_be_the_gpus(tmp_path: Path, said: str, verdict: str, codes: list[str]) -> None:
-    settings = "per_device_train_batch_size: 16\ngradient_accumulation_steps: 1\n"
-    found = checked(tmp_path, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
+    found = commented(tmp_path, said, 16, 1)
     assert (found.verdict, found.codes) == (verdict, codes)
 
 
@@ -171,6 +175,5 @@ def test_a_factor_without_a_name_may_be_the_gpus(tmp_path: Path, said: str, verd
     ],
 )
 def test_one_factor_may_be_several_sizes(tmp_path: Path, said: str, verdict: str, codes: list[str]) -> None:
-    settings = "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\n"
-    found = checked(tmp_path, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
+    found = commented(tmp_path, said, 2, 4)
     assert (found.verdict, found.codes) == (verdict, codes)
