@@ -74,18 +74,48 @@ def test_a_true_statement_is_not_reported(statement: tuple[str, int, int]) -> No
     assert file.verdict in ("verified", "undetermined")
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.data())
-def test_gpus_and_nodes_apart_are_those_of_each_node(data: st.DataObject) -> None:
-    micro, steps, nodes = (data.draw(st.sampled_from(each)) for each in ((1, 2, 4, 6), (1, 2, 3, 8), (2, 3, 4)))
-    gpus = data.draw(st.sampled_from(("8 GPUs", "8 H100s", "8 devices", "8 GPUs per node", "8 GPUs/node")))
-    machines = data.draw(st.sampled_from(("{} nodes", "{} machines", "nnodes={}"))).format(nodes)
-    factors = [data.draw(st.sampled_from(each)).format(micro=micro, steps=steps) for each in (MICROS, STEPS)]
-    product = data.draw(st.sampled_from((" x ", " * "))).join(data.draw(st.permutations([*factors, gpus, machines])))
-    shape = data.draw(st.sampled_from(("{batch} = {product} = {total}", "{product} = {total}", "{batch} {total} = {product}")))
-    comment = shape.format(batch=data.draw(st.sampled_from(BATCHES)), product=product, total=micro * steps * 8 * nodes)
+GPUS_EACH = (
+    *("8 GPUs", "8 H100s", "8 devices", "8 GPUs per node", "8 GPUs/node", "gpus_per_node=8", "8xH100", "8 A100 GPUs each", "8 NPUs"),
+    *("8 GPUs per machine", "nproc_per_node=8", "8 GPUs (per node)", "gpus per node: 8", "8 ranks per node", "8 x A100", "8 A100 80GB"),
+)
+MACHINES = (
+    *("{} nodes", "{} machines", "nnodes={}", "num_nodes={}", "{} hosts", "nodes: {}", "nodes={}", "{} servers", "{} H100 nodes"),
+    *("{} worker nodes", "{} nodes (8 GPUs each)", "world of {} nodes"),
+)
+APART_SHAPES = (
+    *("{batch} = {product} = {total}", "{product} = {total}", "{batch} {total} = {product}", "{batch}: {total} ({product})"),
+    *("{product} = {total} {batch}", "{batch} = {product} ({total})", "{list} -> {batch} {total}", "{batch} of {total} ({list})"),
+    *("{batch} {total}: {list}", "{list}; {batch} = {total}", "{list}, so the {batch} is {total}", "with {list} we get {batch} {total}"),
+)
+
+
+@st.composite
+def statements_apart(draw: st.DrawFn) -> tuple[str, int, int]:
+    """A true statement that names nodes and the GPUs of each apart from each other."""
+    micro, steps, nodes = (draw(st.sampled_from(each)) for each in ((1, 2, 4, 6), (1, 2, 3, 5, 8), (2, 3, 4, 5)))
+    machines = draw(st.sampled_from(MACHINES)).format(nodes)
+    each = [] if "each" in machines else [draw(st.sampled_from(GPUS_EACH))]
+    factors = [draw(st.sampled_from(names)).format(micro=micro, steps=steps) for names in (MICROS, STEPS)]
+    factors = draw(st.permutations([*factors, *each, machines]))
+    products, lists = draw(st.sampled_from((" x ", " * ", "*"))), draw(st.sampled_from((", ", " + ", " and ")))
+    words = {"product": products.join(factors), "list": lists.join(factors), "batch": draw(st.sampled_from(BATCHES))}
+    return draw(st.sampled_from(APART_SHAPES)).format(total=micro * steps * 8 * nodes, **words), micro, steps
+
+
+@settings(max_examples=300, deadline=None)
+@given(statements_apart())
+def test_gpus_and_nodes_apart_are_those_of_each_node(statement: tuple[str, int, int]) -> None:
+    comment, micro, steps = statement
     (file,) = reported({"r.yaml": RECIPE.format(comment=comment, micro=micro, steps=steps)}).files
     assert [finding.message for finding in file.findings] == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(statements_apart(), st.sampled_from((7, 11, 13)))
+def test_no_other_accumulation_makes_a_statement_with_nodes_and_gpus_true(statement: tuple[str, int, int], times: int) -> None:
+    comment, micro, steps = statement
+    (file,) = reported({"r.yaml": RECIPE.format(comment=comment, micro=micro, steps=times * steps)}).files
+    assert file.verdict != "verified"
 
 
 BRIEF_SHAPES = (

@@ -63,6 +63,26 @@ def build_runs(
     `places` says where the values of a document really stand that is made up of several.
     """
     stated = _stated(document, framework)
+    recipe = _Recipe(document, framework, sizes, places)
+    runs = _runs(recipe, stated, context)
+    if any(claim.judgement.finding for claim in runs[0].claims):
+        from pytest_gbs.claims.machines_apart import read_apart
+
+        if (again := read_apart(runs[0])) is not None:
+            return _runs(recipe, stated._replace(declarations=again), context)
+    return runs
+
+
+class _Recipe(NamedTuple):
+    document: Document
+    framework: Framework
+    sizes: dict[str, Size]
+    places: dict[KeyPath, Location] | None
+
+
+def _runs(recipe: _Recipe, stated: StatedByComments, context: Context) -> tuple[Run, ...]:
+    """The runs of a recipe whose comments state `stated`."""
+    document, framework, sizes, places = recipe
     declarations = stated.declarations
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     evidence = HardwareEvidence(own, context.given, context.hardware, context.nearby)
@@ -87,7 +107,7 @@ def build_runs(
     hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
     seen = geometry(sizes, hardware.sizes, applied, document)
     policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
-    recipe = Run(
+    run = Run(
         document,
         applied.real,
         None,
@@ -99,13 +119,11 @@ def build_runs(
         places=places,
         unread=stated.ended,
     )
-    recipe = with_claims(_best_known(recipe, (worlds[0] for d, worlds in claimed if not d.per_rank), context), claimed)
+    run = with_claims(_best_known(run, (worlds[0] for d, worlds in claimed if not d.per_rank), context), claimed)
     if context.documented:
-        documented = with_claims(recipe, in_their_worlds(context.documented))
-        recipe = recipe._replace(
-            documented=documented.claims if documented is not recipe else (), declarations=(*declarations, *context.documented)
-        )
-    return (recipe, *_launched(recipe, sizes, context))
+        documented = with_claims(run, in_their_worlds(context.documented))
+        run = run._replace(documented=documented.claims if documented is not run else (), declarations=(*declarations, *context.documented))
+    return (run, *_launched(run, sizes, context))
 
 
 def with_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...]]]) -> Run:

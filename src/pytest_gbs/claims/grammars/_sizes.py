@@ -152,7 +152,7 @@ def settings(tokens: Sequence[WordToken]) -> Iterator[StatedSize]:
             i += 1
             continue
         at = named.stop + (named.stop < len(tokens) and tokens[named.stop].text in _BETWEEN)
-        value = None if _is_remark(tokens, at) else _exact_at(tokens, at)
+        value = None if _is_remark(tokens, at) or _has_its_number(tokens, i) else _exact_at(tokens, at)
         if value is not None and named.name in _BESIDE and not named.common and not _goes_on(tokens, at + 1) and not _is_factor(tokens, i):
             yield StatedSize(named.name, value, at)
         # The number belongs to this name, whatever follows: `micro 1 accum 2`.
@@ -179,6 +179,11 @@ def _is_remark(tokens: Sequence[WordToken], i: int) -> bool:
 
 def _is_factor(tokens: Sequence[WordToken], i: int) -> bool:
     return i > 0 and tokens[i - 1].text in ("x", "*", "/", "//")
+
+
+def _has_its_number(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether the name at token `i` is that of the factor in front of it, so that a number behind is another: `x 8 accum = 128`."""
+    return i > 1 and tokens[i - 1].kind == NUMBER and _is_factor(tokens, i - 1)
 
 
 def _counted(tokens: Sequence[WordToken], i: int) -> StatedSize | None:
