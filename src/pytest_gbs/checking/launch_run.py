@@ -36,6 +36,21 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     `sizes` are those of the document that it runs, at their real places, `own` the recipe by itself, and `declared` what the
     comments of the launching script state of it.
     """
+    run = _run(resolved, sizes, own, declared)
+    script = resolved.found.script
+    stated = tuple(each for each in declared if each.at.source == script.path)
+    if not stated:
+        return run
+    from pytest_gbs.claims.second_reading import read_again
+
+    again = read_again(run, stated, script.comments)
+    if again is None:
+        return run
+    return _run(resolved, sizes, own, (*again, *(each for each in declared if each not in stated)))
+
+
+def _run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
+    """The run of one launch of which `declared` is said."""
     framework = resolved.framework
     launch = resolved.found.launch._replace(kind=_kind(resolved, sizes))
     applied = applied_with_tokens(resolved.document, framework, sizes)

@@ -65,10 +65,10 @@ def build_runs(
     stated = _stated(document, framework)
     recipe = _Recipe(document, framework, sizes, places)
     runs = _runs(recipe, stated, context)
-    if any(claim.judgement.finding for claim in runs[0].claims):
-        from pytest_gbs.claims.machines_apart import read_apart
+    if any(claim.judgement.finding for claim in runs[0].claims) or len({claim.declaration.value for claim in runs[0].claims}) > 1:
+        from pytest_gbs.claims.second_reading import read_again
 
-        if (again := read_apart(runs[0])) is not None:
+        if (again := read_again(runs[0], stated.declarations, document.comments)) is not None:
             return _runs(recipe, stated._replace(declarations=again), context)
     return runs
 

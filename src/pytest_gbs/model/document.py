@@ -105,6 +105,11 @@ class CommentBlock(NamedTuple):
         base, origin = self.pieces[max(0, bisect_right(self.pieces, start, key=itemgetter(0)) - 1)]
         return Location(source, start - base + origin, stop - base + origin, self.owner)
 
+    def offset(self, place: int) -> int:
+        """Where in `text` the character is that stands at `place` in the file."""
+        base, origin = self.pieces[max(0, bisect_right(self.pieces, place, key=itemgetter(1)) - 1)]
+        return base + place - origin
+
 
 class Duplicate(NamedTuple):
     """A key that one mapping holds twice: where both stand, and its path."""

@@ -240,7 +240,10 @@ def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]
     stop = devices[0]
     if count > 1 and text_at(tokens, stop - 1) == "device" and text_at(tokens, stop) == "batch":
         return []  # `2 device batch size x 8 GPUs`
-    if each := each_node(tokens, stop):
+    each = each_node(tokens, stop)
+    if text_at(tokens, i + 1) in ("x", "*") and text_at(tokens, stop + each) == "=" and exact_count(tokens, stop + each + 1) is not None:
+        return []  # `accumulation 16 * gpus_per_node=8`
+    if each:
         return [StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop + each)] if count in GPUS_PER_NODE else []
     if text_at(tokens, stop) in NODES:
         return _node_of(tokens, i, count, stop)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
 
 from pytest_gbs.claims.grammars._owner import is_evaluation
 from pytest_gbs.model.declaration import Declaration, Force
@@ -105,9 +104,7 @@ _blank = lazy_pattern(r"\n[ \t#]*(?=\n)")
 
 
 def _paragraph(block: CommentBlock, at: Location, breaks: list[int]) -> int:
-    piece = max(0, bisect_right(block.pieces, at.start, key=itemgetter(1)) - 1)
-    offset, place = block.pieces[piece]
-    return bisect_right(breaks, offset + at.start - place)
+    return bisect_right(breaks, block.offset(at.start))
 
 
 def _conditioned(batch: Declaration, paragraph: list[Declaration]) -> Declaration:

@@ -1,0 +1,178 @@
+"""A statement that is false as it was read, read once more: `2 nodes, batch 4, 8 GPUs = 64`.
+
+People write factors in any order and with few names. Where one way to read them is true of the recipe and leaves no number over,
+that is what was meant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+
+from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE
+from pytest_gbs.claims.factors import stale_factor
+from pytest_gbs.claims.grammars._hardware_words import devices_at, memory
+from pytest_gbs.claims.grammars._sizes import count_at, settings
+from pytest_gbs.claims.grammars._statements import Passage, Statement, paragraphs, statements
+from pytest_gbs.claims.grammars._tokens import WORD, WordToken, text_at
+from pytest_gbs.claims.grammars.words import DEVICES, NODES, is_chip, words
+from pytest_gbs.model.declaration import Declaration, Interval
+from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.record import Final, NamedTuple
+from pytest_gbs.model.run import Claim, Run
+
+_SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+_LABELS: Final = NODES | {"nnodes"}
+_NO_LABEL: Final = words("per each /")
+# Micro batch, accumulation, nodes, GPUs and the batch, the last a few times, and a few ones.
+_NUMBERS: Final = 10
+_KINDS: Final = words("worker workers compute")
+
+
+class _Accounted(NamedTuple):
+    """The hardware that a statement names, each size with its token, and the batch (token None if it doesn't say it)."""
+
+    hardware: tuple[tuple[str, int], ...]
+    batch: int | None
+    total: int
+
+
+def read_again(run: Run, own: tuple[Declaration, ...], blocks: tuple[CommentBlock, ...]) -> tuple[Declaration, ...] | None:
+    """The declarations `own`, made by the comments `blocks`, with those read anew that `run` contradicts; None if none can be.
+
+    A statement is read anew only if each of its numbers is then accounted for: micro batch and accumulation as the run has them (or
+    left out where they are 1), its GPUs or its nodes and the GPUs of each, and the batch that is their product.
+    """
+    declarations, found = own, False
+    for claim in run.claims:
+        for passage in _passages(blocks, claim.declaration) if _is_of_batch(claim.declaration) else ():
+            here = passage.span(0, len(passage.tokens))
+            within = [each for each in declarations if here.start <= each.at.start < here.stop]
+            accounted = _accounted(run, passage, claim.declaration) if _is_contradicted(run, claim, within) else None
+            if accounted is not None:
+                beside = (each for each in declarations if each not in within)
+                declarations, found = (*beside, _read(claim.declaration, passage, accounted)), True
+                break
+    return tuple(sorted(declarations, key=lambda each: each.at.start)) if found else None
+
+
+def _is_of_batch(declaration: Declaration) -> bool:
+    return declaration.name == Name.GLOBAL_BATCH_SIZE and not (declaration.exact or declaration.per_rank)
+
+
+def _is_contradicted(run: Run, claim: Claim, within: Iterable[Declaration]) -> bool:
+    """Whether a claim is false for another reason than a setting that it names, or what is read with it contradicts it."""
+    declaration = claim.declaration
+    if any(_is_of_batch(each) and each.value != declaration.value for each in within):
+        return True
+    if claim.judgement.finding is None and claim.judgement.readings[0].holds is not False:
+        stated = (each for each in within if each.name in HARDWARE)
+        return any(run.geometry.value(each.name) not in (None, each.value) for each in stated)
+    stale = stale_factor(run, declaration)
+    return stale is None or stale[0].value == declaration.value  # `4 accum = 576`: the number behind the name is the batch
+
+
+def _passages(blocks: Iterable[CommentBlock], declaration: Declaration) -> Iterator[Passage]:
+    """Yield the statement of `blocks` that makes a claim, and then the paragraph around it."""
+    at = declaration.at
+    for block in blocks:
+        if not block.pieces[0][1] <= at.start < block.stop:
+            continue
+        offset = block.offset(at.start)
+        for start, stop in paragraphs(block.text):
+            every = statements(block.text, start, stop) if start <= offset < stop else ()
+            for statement in every:
+                if statement.start <= offset < statement.stop:
+                    yield Passage(block, at.source, statement)
+                    begin, end = every[0].start, every[-1].stop
+                    yield Passage(block, at.source, Statement(block.text, begin, end, block.text[begin:end].lower()))
+
+
+def _accounted(run: Run, passage: Passage, declaration: Declaration) -> _Accounted | None:
+    """The hardware with which all numbers of a statement are accounted for; what it says the batch is, is none."""
+    tokens = passage.tokens
+    known = {name: size.value for name in _SETTINGS if isinstance(size := run.geometry.get(name), Quantity)}
+    if len(known) < len(_SETTINGS):
+        return None
+    numbers = {i: value for i in range(len(tokens)) if (value := _number(tokens, i)) is not None}
+    if len(numbers) > _NUMBERS:
+        return None
+    factors = {i: value for i, value in numbers.items() if passage.place(i).start != declaration.at.start or _is_multiplied(tokens, i)}
+    for hardware in _hardware(tokens, factors, run.geometry.value(Name.WORLD_SIZE)):
+        rest = {i: value for i, value in numbers.items() if i not in [at for _, at in hardware]}
+        total = prod(known.values()) * prod(numbers[at] for _, at in hardware)
+        named = (each for each in settings(tokens) if each.name in known and each.value != total)
+        if _multiset(rest.values(), total) == _multiset(known.values(), total) and all(each.value == known[each.name] for each in named):
+            return _Accounted(hardware, next((i for i, value in rest.items() if value == total), None), total)
+    return None
+
+
+def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether the number at token `i` is a factor of a product: `= 5 nodes * 8 GPUs`, `x num_nodes=3`."""
+    behind, before = i + 1, i - 1
+    while behind < len(tokens) and (tokens[behind].kind == WORD or tokens[behind].text in ("(", ")", "/")):
+        behind += 1
+    while before >= 0 and (tokens[before].kind == WORD or tokens[before].text in ("=", ":")):
+        before -= 1
+    return text_at(tokens, behind) in ("x", "*") or text_at(tokens, before) in ("x", "*")
+
+
+def _multiset(values: Iterable[int], total: int) -> Counter[int]:
+    """`values` without the total, which a statement may repeat, and without ones, which it may leave out."""
+    return Counter(value for value in values if value not in (1, total))
+
+
+def _hardware(tokens: Sequence[WordToken], numbers: dict[int, int], gpus: int | None) -> Iterator[tuple[tuple[str, int], ...]]:
+    """Yield each way in which the `numbers` of a statement may be hardware: the nodes and the GPUs of each, or the GPUs in all.
+
+    A number that is not called so is one of GPUs only if the run has that many `gpus`.
+    """
+    nodes = [i for i in numbers if _counts_nodes(tokens, i)]
+    if len(nodes) == 1:
+        each = (i for i, value in numbers.items() if i != nodes[0] and value in GPUS_PER_NODE)
+        yield from (((Name.NUM_NODES, nodes[0]), (Name.GPUS_PER_NODE, i)) for i in each)
+    if all(numbers[i] == 1 for i in nodes):
+        yield from (((Name.WORLD_SIZE, i),) for i, value in numbers.items() if value == gpus or devices_at(tokens, i + 1) is not None)
+
+
+def _number(tokens: Sequence[WordToken], i: int) -> int | None:
+    """The number at token `i`, unless it is the memory or the model of a GPU."""
+    if i < 0 or memory(tokens, i) or (i > 0 and is_chip(tokens[i].text)):
+        return None
+    found = count_at(tokens, i, spelt=True)
+    return found.value if found is not None else None
+
+
+def _counts_nodes(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether the number at token `i` is one of nodes: `2 nodes`, `4 H100 nodes`, `num_nodes=2`, `nodes: 4`."""
+    behind = i + 1
+    while _describes(tokens, behind):
+        behind += 1
+    if text_at(tokens, behind) in NODES:
+        return True
+    label = i - 1 - (text_at(tokens, i - 1) in ("=", ":", "of"))
+    before = label - 1
+    while _describes(tokens, before):
+        before -= 1
+    return text_at(tokens, label) in _LABELS and text_at(tokens, before) not in _NO_LABEL and _number(tokens, before) is None
+
+
+def _describes(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether token `i` may stand between a number and its nodes: `4 H100 nodes`."""
+    text = text_at(tokens, i)
+    return text in _KINDS or text in DEVICES or is_chip(text)
+
+
+def _read(declaration: Declaration, passage: Passage, accounted: _Accounted) -> Declaration:
+    """The claim of the batch with this hardware as what it is about."""
+    return declaration._replace(
+        value=accounted.total,
+        holds=(Interval(accounted.total, accounted.total),),
+        at=passage.place(accounted.batch) if accounted.batch is not None else declaration.at,
+        conditions=tuple((name, _number(passage.tokens, at) or 1) for name, at in accounted.hardware),
+        condition_places=tuple(passage.place(at) for _, at in accounted.hardware),
+        ambiguous=False,
+        sum=None,
+    )

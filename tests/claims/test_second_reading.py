@@ -1,0 +1,80 @@
+"""A statement that is false as it was read is read once more, and stays false where a number is left over."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.properties.support import reported
+from tests.properties.test_true_statements import RECIPE
+
+PROGRAM = """\
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+args, = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()
+Trainer(args=args).train()
+"""
+LAUNCH = (
+    "torchrun --nnodes {nodes} --nproc_per_node 8 train.py --per_device_train_batch_size {micro} --gradient_accumulation_steps {steps}\n"
+)
+
+
+def findings(comment: str, micro: int, steps: int) -> list[str]:
+    (file,) = reported({"r.yaml": RECIPE.format(comment=comment, micro=micro, steps=steps)}).files
+    return [finding.message for finding in file.findings]
+
+
+def launched(comment: str, micro: int, steps: int, nodes: int) -> list[str]:
+    script = f"#!/bin/bash\n# {comment}\n" + LAUNCH.format(nodes=nodes, micro=micro, steps=steps)
+    report = reported({"train.py": PROGRAM, "run.sh": script})
+    return [finding.message for file in report.files for finding in file.findings]
+
+
+@pytest.mark.parametrize(
+    ("comment", "micro", "steps"),
+    [
+        ("num_nodes=3, 5 accumulation, 2 per device, 8 GPUs -> global batch size 240", 2, 5),
+        ("eff. batch size = 8 A100 GPUs each * mbs 4 * GA 2 * nodes: 3 = 192", 4, 2),
+        ("2 nodes, 4 per GPU, 8 H100s; global batch size = 64", 4, 1),
+        ("GBS = 8 GPUs per machine x 4 hosts x micro 2 x accum 1 (64)", 2, 1),
+        ("global batch size: 64 (micro batch 2 * world of 4 nodes * GA 1 * gpus_per_node=8)", 2, 1),
+        ("GBS = 3 nodes (8 GPUs each) x 8 grad accum x 2 = 384", 2, 8),
+    ],
+)
+def test_nodes_and_gpus_apart_from_each_other(comment: str, micro: int, steps: int) -> None:
+    assert findings(comment, micro, steps) == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "micro", "steps"),
+    [
+        ("2 nodes, 4 per GPU, 8 H100s; global batch size = 64", 2, 1),  # 16 x 2 = 32
+        ("GBS = 8 GPUs per machine x 4 hosts x micro 2 x accum 1 (64)", 2, 4),  # 32 x 2 x 4 = 256
+        ("GBS = 3 nodes (8 GPUs each) x 8 grad accum x 2 = 384", 1, 8),  # 24 x 8 x 1 = 192
+        ("Config for 1 node of 1 GPUs with GBS 2", 1, 1),  # the batch is no number of GPUs
+        ("global batch size: 56 (1 per GPU, GA 1, 7 nodes x 8 GPUs)", 1, 7),  # seven nodes are no accumulation
+    ],
+)
+def test_a_statement_in_which_a_number_is_left_over_is_false(comment: str, micro: int, steps: int) -> None:
+    assert findings(comment, micro, steps)
+
+
+@pytest.mark.parametrize(
+    ("comment", "micro", "steps", "nodes"),
+    [
+        ("GBS = 8 GPUs x grad_acc 5 x batch size of 2 per GPU x 5 nodes = 400", 2, 5, 5),
+        ("4 (per device) * 16 * gradient_accumulation_steps=5 = 320", 4, 5, 2),
+        ("3 per device * 3 servers * accumulation of 5 * gpus_per_node=8 = 360 effective batch", 3, 5, 3),
+    ],
+)
+def test_a_comment_of_a_launch(comment: str, micro: int, steps: int, nodes: int) -> None:
+    assert launched(comment, micro, steps, nodes) == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "micro", "steps", "nodes"),
+    [
+        ("GBS = 8 GPUs x grad_acc 5 x batch size of 2 per GPU x 5 nodes = 400", 2, 5, 4),  # 32 x 2 x 5 = 320
+        ("4 (per device) * 16 GPUs * accumulation 5 = 320", 4, 10, 2),  # 16 x 4 x 10 = 640
+    ],
+)
+def test_a_false_comment_of_a_launch(comment: str, micro: int, steps: int, nodes: int) -> None:
+    assert launched(comment, micro, steps, nodes)
