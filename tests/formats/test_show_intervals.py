@@ -51,3 +51,27 @@ def test_an_interval_that_a_program_computes_is_not_shown(tmp_path: Path, capsys
     shown = capsys.readouterr().out
     assert "micro batch size           4" in shown
     assert "a share of the run" not in shown
+
+
+NOTEBOOK = """\
+{{"cells": [{{"cell_type": "code", "metadata": {{}}, "outputs": [], "execution_count": null, "source": [
+"from trl import SFTConfig\\n", "steps = read()\\n",
+"args = SFTConfig(per_device_train_batch_size=4, {more})\\n"]}}],
+"metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "lines"),
+    [
+        pytest.param('save_strategy=\\"no\\"', ["never, save_strategy: 'no'"], id="never"),
+        pytest.param('save_strategy=\\"steps\\", save_steps=steps', [], id="steps that are computed"),
+        pytest.param('save_strategy=\\"steps\\" if steps else \\"no\\"', [], id="computed"),
+    ],
+)
+def test_saves_of_a_notebook(more: str, lines: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "train.ipynb"
+    path.write_text(NOTEBOOK.format(more=more), encoding="utf-8")
+    assert main(["show", str(path)]) == 0
+    saves = [text for text in capsys.readouterr().out.splitlines() if text.strip().startswith("saves")]
+    assert [text.split("saves", 1)[1].strip() for text in saves] == lines

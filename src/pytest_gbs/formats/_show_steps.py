@@ -164,7 +164,7 @@ def _samples(run: Run, steps: int) -> str:
 
 
 def _other_interval(run: Run, name: str) -> _Interval | None:
-    """What a recipe says if it does not count steps: the text of the key that would have to be `steps`."""
+    """What a recipe says if it does not count steps: the text of the key that would have to be `steps`; None if that is computed."""
     for row in run.framework.rows:
         if row.name != name:
             continue
@@ -173,11 +173,11 @@ def _other_interval(run: Run, name: str) -> _Interval | None:
         computed = isinstance(size, Unknown) and size.reason == Reason.COMPUTED
         if row.ratio and size is not None and not computed and isinstance(node, Scalar):
             return _Interval(f"{escape(str(row.key[-1]))}: {escape(node.text)}, a share of the run")
-        for condition in row.when:
+        for condition in row.when if size is None else ():
             node = run.document.get(*condition.key)
-            if isinstance(node, Scalar):
+            if isinstance(node, Scalar) and node.tag is None:  # one that is computed has a tag
                 if node.text == "epoch":
                     return _Interval("every epoch")
-                written = escape(run.document.source.text[node.start : node.stop])
+                written = escape(node.text) if node.plain else f"'{escape(node.text)}'"
                 return _Interval(f"{escape(dotted(condition.key))}: {written}", never=True)
     return None
