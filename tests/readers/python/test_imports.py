@@ -265,3 +265,37 @@ def test_a_class_has_the_names_of_what_it_is_made_from_nearest_first() -> None:
     (found,) = read(Source("train.py", text), ProgramContext(reads(files)))
     assert isinstance(found, Document)
     assert found.called == "trl.SFTConfig transformers.TrainingArguments"
+
+
+DICTIONARIES = """\
+import os
+LORA = dict(per_device_train_batch_size=4, steps=[2, 3])
+RUN = {"model": os.environ["MODEL"], "train": {"batch": 6}}
+LATER = {"batch": 1}
+LATER["batch"] = 5
+DEEP = {"train": {"batch": 6}}
+DEEP["train"]["batch"] = 7
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "expression", "expected"),
+    [
+        pytest.param("from config import LORA", "LORA['accumulation']", None, id="no such key"),
+        pytest.param("from config import RUN", "RUN['model']", None, id="of the environment"),
+        pytest.param("from config import DEEP", "DEEP['train']['batch']", None, id="set inside of a key"),
+        pytest.param("from config import LATER\nLATER.update(read())", "LATER['batch']", None, id="updated here"),
+        pytest.param("import config\nconfig.LATER.update(read())", "config.LATER['batch']", None, id="updated in its module"),
+        pytest.param("import config\nconfig.LATER['batch'] = read()", "config.LATER['batch']", None, id="set in its module"),
+        pytest.param("from config import LORA", "LORA['per_device_train_batch_size']", "4", id="a key"),
+        pytest.param("from config import LORA", "LORA['steps'][1]", "3", id="of a list"),
+        pytest.param("from config import RUN", "RUN['train']['batch']", "6", id="of a dictionary"),
+        pytest.param("import config", "config.RUN['train']['batch']", "6", id="of its module"),
+        pytest.param("from config import LATER", "LATER['batch']", "5", id="set there"),
+        pytest.param("from config import LATER\nLATER['batch'] = 8", "LATER['batch']", "8", id="set here"),
+        pytest.param("from config import LATER as OPTIONS", "OPTIONS.get('batch', 2)", "5", id="by another name"),
+    ],
+)
+def test_a_dictionary_of_another_file(before: str, expression: str, expected: str | None) -> None:
+    assert _told(before, expression, {"a/config.py": DICTIONARIES}) == expected
+    assert _told(before, expression, {"config.py": "batch = 1\n" + DICTIONARIES}) == expected

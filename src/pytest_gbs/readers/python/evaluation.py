@@ -180,4 +180,7 @@ def at_span(value: Value, span: tuple[int, int]) -> Value:
     """`value`, which another file gives, as one of what is at `span` of this one."""
     if isinstance(value, Items):
         return Items(tuple(at_span(each, span) for each in value.items), *span)
+    if isinstance(value, Table):
+        entries = {name: (span, at_span(each, span)) for name, (_, each) in value.entries.items()}
+        return Table(entries, *span, rest=value.rest and Lost(*span))
     return value._replace(start=span[0], stop=span[1]) if isinstance(value, (Known, Lost)) else Lost(*span)

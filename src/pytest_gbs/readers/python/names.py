@@ -19,7 +19,7 @@ from pytest_gbs.readers.python.scopes import OPEN, Binding, Scope
 if TYPE_CHECKING:
     from typing import Self
 
-_CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
+CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
 
 
 class Names(Parameters):
@@ -33,7 +33,8 @@ class Names(Parameters):
         if len(bindings) > MOST_BINDINGS:
             return self.lost(node)
         if len(bindings) == 1 and isinstance(bindings[0].node, ast.ImportFrom):
-            return self._imported(node)
+            brought = self._imported(node)
+            return self.with_items(brought, node.id, node, where, node.lineno) if isinstance(brought, Table) else brought
         chosen = self.chosen(bindings, node.lineno, where) if where is scope else None
         if chosen is None and any(isinstance(each.node, ast.AugAssign) for each in bindings):
             return self.lost(node)
@@ -108,7 +109,7 @@ class Names(Parameters):
         """The calls of methods that change the dictionary `name`."""
         if self.changed is None:
             self.changed = defaultdict(list)
-            for call, scope in (each for method in _CHANGING for each in self.scopes.called.get(method, ())):
+            for call, scope in (each for method in CHANGING for each in self.scopes.called.get(method, ())):
                 if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
                     self.changed[call.func.value.id].append((call, scope))
         return self.changed.get(name, [])
@@ -146,12 +147,18 @@ class Names(Parameters):
         return whole if parsed else self.lost(node)
 
     def _imported(self, node: ast.expr) -> Value:
-        """What a name is that the program imports from another file of its repository: a number, a text, a list of them."""
+        """What a name is that the program imports from another file of its repository: a number, a text, a list of them.
+
+        A dictionary is taken to be constant if its name says so: `TRAINING`. Any file may change another one.
+        """
         found = self._elsewhere(node)
         if found is None:
             return self.lost(node)
         name, other = found
         value = self._brought(other, lambda: (other.at_end(name) or (None, None))[1], node)
+        if isinstance(value, Table):
+            self.left -= len(value.entries)
+            return value if name.isupper() else self.lost(node)
         return value if isinstance(value, (Known, Items)) else self.lost(node)
 
     def _elsewhere(self, node: ast.expr) -> tuple[str, Self] | None:

@@ -10,7 +10,7 @@ from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.arguments import CLASSES, argument_classes
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.evaluation import at_span
-from pytest_gbs.readers.python.names import Names
+from pytest_gbs.readers.python.names import CHANGING, Names
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
 
@@ -142,7 +142,15 @@ class Objects(Names):
             return self.lost(node)
         changed = self._changed(node, scope)
         field = self._field_elsewhere(node.value, node.attr, node) if changed is None else changed
-        return field if field is not None else self._imported(node)
+        result = field if field is not None else self._imported(node)
+        return self.lost(node) if isinstance(result, Table) and self._may_change(node) else result
+
+    def _may_change(self, node: ast.Attribute) -> bool:
+        """Whether the program may change what an attribute holds: `config.TRAINING["steps"] = 2`, `config.TRAINING.update(more)`."""
+        calls = (call.func for method in CHANGING for call, _ in self.scopes.called.get(method, ()))
+        methods = (func.value for func in calls if isinstance(func, ast.Attribute))
+        in_place = any(isinstance(each, ast.Attribute) and each.attr == node.attr for each in methods)
+        return in_place or (isinstance(node.value, ast.Name) and node.value.id in self.scopes.changes)
 
     def _field_elsewhere(self, definition: ast.expr, name: str, node: ast.expr) -> Value | None:
         """The default of a field of a class that is imported; None if it has none."""
