@@ -78,3 +78,32 @@ def test_a_comment_of_a_launch(comment: str, micro: int, steps: int, nodes: int)
 )
 def test_a_false_comment_of_a_launch(comment: str, micro: int, steps: int, nodes: int) -> None:
     assert launched(comment, micro, steps, nodes)
+
+
+def documented(sentence: str, micro: int, steps: int) -> list[str]:
+    recipe = RECIPE.partition("\n")[2].format(micro=micro, steps=steps)
+    report = reported({"recipes/r.yaml": recipe, "README.md": f"# Training\n\nWe train `recipes/r.yaml`: {sentence}\n"})
+    return [finding.message for file in report.files for finding in file.findings]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "micro", "steps"),
+    [
+        ("global batch size = 4 nodes (8 GPUs each) * per_device_train_batch_size=3 * grad accum 16 = 1536", 3, 16),
+        ("3 samples per GPU + GA 2 + 8 NPUs + nodes=4 -> GBS 192", 3, 2),
+        ("with 3 nodes, 8 GPUs, micro batch 6 and 2 accumulation steps the global batch size is 288", 6, 2),
+    ],
+)
+def test_a_sentence_of_a_document(sentence: str, micro: int, steps: int) -> None:
+    assert documented(sentence, micro, steps) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "micro", "steps"),
+    [
+        ("global batch size = 4 nodes (8 GPUs each) * per_device_train_batch_size=3 * grad accum 16 = 1500", 3, 16),  # 32 x 48 = 1,536
+        ("global batch size 192 on 4 nodes of 8 GPUs each", 3, 4),  # 32 x 12 = 384
+    ],
+)
+def test_a_false_sentence_of_a_document(sentence: str, micro: int, steps: int) -> None:
+    assert documented(sentence, micro, steps)

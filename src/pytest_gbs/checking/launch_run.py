@@ -37,16 +37,12 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     comments of the launching script state of it.
     """
     run = _run(resolved, sizes, own, declared)
-    script = resolved.found.script
-    stated = tuple(each for each in declared if each.at.source == script.path)
-    if not stated:
+    if not declared:
         return run
     from pytest_gbs.claims.second_reading import read_again
 
-    again = read_again(run, stated, script.comments)
-    if again is None:
-        return run
-    return _run(resolved, sizes, own, (*again, *(each for each in declared if each not in stated)))
+    again = read_again(run, run.claims, declared, resolved.found.script.comments)
+    return _run(resolved, sizes, own, again) if again is not None else run
 
 
 def _run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:

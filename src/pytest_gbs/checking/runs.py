@@ -65,11 +65,15 @@ def build_runs(
     stated = _stated(document, framework)
     recipe = _Recipe(document, framework, sizes, places)
     runs = _runs(recipe, stated, context)
-    if any(claim.judgement.finding for claim in runs[0].claims) or len({claim.declaration.value for claim in runs[0].claims}) > 1:
+    claims = (*runs[0].claims, *runs[0].documented)
+    if any(claim.judgement.finding for claim in claims) or len({claim.declaration.value for claim in claims}) > 1:
         from pytest_gbs.claims.second_reading import read_again
 
-        if (again := read_again(runs[0], stated.declarations, document.comments)) is not None:
-            return _runs(recipe, stated._replace(declarations=again), context)
+        own = read_again(runs[0], runs[0].claims, stated.declarations, document.comments)
+        documented = read_again(runs[0], runs[0].documented, context.documented)
+        if own is not None or documented is not None:
+            again = stated._replace(declarations=own or stated.declarations)
+            return _runs(recipe, again, context._replace(documented=documented or context.documented))
     return runs
 
 

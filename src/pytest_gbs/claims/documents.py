@@ -280,6 +280,7 @@ def _stated(source: Source, block: CommentBlock, *, row: bool = False, only_conf
         declarations = tuple(each for each in declarations if not any(at.start <= each.at.start < at.stop for at in changed))
     if only_confirms:
         declarations = tuple(each._replace(force=Force.CONFIRMS) for each in declarations if each.force == Force.STATES)
+    declarations = tuple(each._replace(paragraph=prose) for each in declarations)
     if names or declarations:
         yield Paragraph(block.pieces[0][1], declarations, names, row, _short(source, block, declarations))
 

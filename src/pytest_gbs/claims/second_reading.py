@@ -39,17 +39,24 @@ class _Accounted(NamedTuple):
     total: int
 
 
-def read_again(run: Run, own: tuple[Declaration, ...], blocks: tuple[CommentBlock, ...]) -> tuple[Declaration, ...] | None:
-    """The declarations `own`, made by the comments `blocks`, with those read anew that `run` contradicts; None if none can be.
+def read_again(
+    run: Run, claims: Iterable[Claim], own: tuple[Declaration, ...], blocks: tuple[CommentBlock, ...] = ()
+) -> tuple[Declaration, ...] | None:
+    """The declarations `own`, of documents or of the comments `blocks`, with those read anew whose `claims` the run contradicts.
+
+    None if none can be read anew.
 
     A statement is read anew only if each of its numbers is then accounted for: micro batch and accumulation as the run has them (or
     left out where they are 1), its GPUs or its nodes and the GPUs of each, and the batch that is their product.
     """
     declarations, found = own, False
-    for claim in run.claims:
-        for passage in _passages(blocks, claim.declaration) if _is_of_batch(claim.declaration) else ():
+    for claim in claims:
+        paragraph = claim.declaration.paragraph
+        for passage in (
+            _passages(blocks if paragraph is None else (paragraph,), claim.declaration) if _is_of_batch(claim.declaration) else ()
+        ):
             here = passage.span(0, len(passage.tokens))
-            within = [each for each in declarations if here.start <= each.at.start < here.stop]
+            within = [each for each in declarations if each.at.source == here.source and here.start <= each.at.start < here.stop]
             accounted = _accounted(run, passage, claim.declaration) if _is_contradicted(run, claim, within) else None
             if accounted is not None:
                 beside = (each for each in declarations if each not in within)

@@ -86,7 +86,7 @@ class Declaration(NamedTuple):
     `unit` is `samples`, `tokens`, `prompts`, `completions`, `pairs`, or "" if none is said. `conditions` are sizes that
     the same statement names: ("num_nodes", 8). A statement "N GPUs" has the name `world_size` and `ambiguous` true: it may
     mean GPUs per node; so may the condition "world_size" of an ambiguous declaration. `at` is the number itself, `text` the
-    statement for people. `sum` is its arithmetic, where it is written out.
+    statement for people. `sum` is its arithmetic, where it is written out. `paragraph` is what it stands in, if that is a document.
     """
 
     name: str
@@ -105,6 +105,7 @@ class Declaration(NamedTuple):
     sum: StatedArithmetic | None = None
     per_rank: int = 0  # what each GPU takes, where that is what is stated and `value` is that times the GPUs
     printed: bool = False  # by a script, rather than said in a comment
+    paragraph: CommentBlock | None = None
 
     def stated_conditions(self) -> tuple[Factor, ...]:
         """The sizes that the same statement names, each where it is (where the number stands, if nothing says)."""

@@ -10,6 +10,7 @@ from pytest_gbs.claims.grammars._batch import labels
 from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._formula import Result, StatedFormula, formulas
 from pytest_gbs.claims.grammars._hardware import hardware
+from pytest_gbs.claims.grammars._hardware_words import memory
 from pytest_gbs.claims.grammars._meaning import is_batch_formula
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
@@ -24,7 +25,7 @@ from pytest_gbs.model.record import Final
 
 _GRAMMAR: Final = "product"
 _CONDITIONS: Final = frozenset((*RANKS, *PARALLEL))
-_FAR: Final = 16  # so many words in front of arithmetic may be its names
+_FAR: Final = 16  # so many words in front of arithmetic may be its names, and so many numbers around it its factors
 _SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
 
 
@@ -147,11 +148,21 @@ def _claimed(passage: Passage, formula: StatedFormula, result: Result | None) ->
     where = passage.span(product.first, product.stop)
     if result is None:
         found = found._replace(at=where)
-    if whole and all(operand.value is not None for operand in counted):
+    if whole and all(operand.value is not None for operand in counted) and not _is_part_of_more(passage, value, number):
         factors = tuple(_factor(passage, operand) for operand in product.factors if operand in counted)
         divisors = tuple(_factor(passage, operand) for operand in product.divisors if operand in counted)
         found = found._replace(sum=StatedArithmetic(factors, divisors, number.value, number.holds, value, where))
     yield found
+
+
+def _is_part_of_more(passage: Passage, value: int | None, number: Numeral) -> bool:
+    """Whether arithmetic that does not give its result is a part of what does: `3 nodes (8 GPUs each) * 2 * 4 accumulation = 192`."""
+    if value is None or any(value in interval for interval in number.holds):
+        return False
+    tokens = passage.tokens
+    found = (count_at(tokens, i) for i in range(len(tokens)) if not memory(tokens, i))
+    factors = [each.value for each in found if each is not None and each.value != number.value]
+    return len(factors) <= _FAR and prod(factors) == number.value
 
 
 def _name(formula: StatedFormula, result: Result | None) -> str:
