@@ -103,11 +103,7 @@ def _is_elsewhere(heading: str) -> bool:
 
 
 _line = lazy_pattern(r"[^\n]*\n?")
-
-
 _fence = lazy_pattern(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})")
-
-
 _heading = lazy_pattern(r"(#{1,6})[ \t]+(.*)")
 
 
@@ -300,8 +296,6 @@ def _plain_batches(source: Source, block: CommentBlock) -> tuple[Declaration, ..
 
 _GLOBAL: Final = "global "
 _batch = lazy_pattern(r"(?i)(?<![\w-])batch[ -]?size(?![\w-])")
-
-
 _flag = lazy_pattern(r"(?<![\w-])--[A-Za-z][\w.-]{0,100}")
 _given = lazy_pattern(r"[ =`]+[0-9]")
 _sentence_end = lazy_pattern(r"[.!?]\)?\s+(?=[A-Z(\"']|--)")

@@ -191,6 +191,4 @@ def _call() -> re.Pattern[str]:
 
 
 _opening = lazy_pattern(r"\$\{[ \t]*(\.*)")
-
-
 _step = lazy_pattern(r"[^\\{}()\[\]:. \t'\"]+")

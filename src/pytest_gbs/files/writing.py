@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.decode import MARKS
@@ -19,6 +17,7 @@ from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import leads_outside
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Source
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -225,9 +224,7 @@ def _is_temporary(entry: os.DirEntry[str]) -> bool:
     return is_ours and int(status.st_mtime) == _MARK and not _runs(int(match.group(1)))
 
 
-@cache
-def _temporary() -> re.Pattern[str]:
-    return re.compile(rf"\..+\.([0-9]{{1,9}})-[a-z0-9_]{{8}}{re.escape(_SUFFIX)}", re.DOTALL)
+_temporary = lazy_pattern(rf"\..+\.([0-9]{{1,9}})-[a-z0-9_]{{8}}{re.escape(_SUFFIX)}", re.DOTALL)
 
 
 def _runs(process: int) -> bool:

@@ -46,10 +46,8 @@ _SIGNS: Final = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # C1, b
 _INVISIBLE: Final = "\u00ad\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\uffff\ud800-\udfff\U000e0000-\U000e007f"
 
 
-@cache
-def _unsafe() -> re.Pattern[str]:
-    """What is written out: C0, C1, line and paragraph ends, bidi controls, invisible tags, surrogates, non-characters."""
-    return re.compile(f"[\x00-\x1f{_SIGNS}{_INVISIBLE}]")
+# What is written out: C0, C1, line and paragraph ends, bidi controls, invisible tags, surrogates, non-characters.
+_unsafe = lazy_pattern(f"[\x00-\x1f{_SIGNS}{_INVISIBLE}]")
 
 
 @cache
@@ -61,15 +59,9 @@ def _unsafe_lines() -> re.Pattern[str]:
     return re.compile(f"\x1b(?!\\[[0-9;]*m|{link})|[\x00-\x08\x0b-\x1a\x1c-\x1f{_SIGNS}{_INVISIBLE}]")
 
 
-@cache
-def _control_sequences() -> re.Pattern[str]:
-    """What text may not hold that is printed byte by byte: line ends and a byte order mark are a part of files."""
-    return re.compile(f"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f{_SIGNS}]")
-
-
+# What text may not hold that is printed byte by byte: line ends and a byte order mark are a part of files.
+_control_sequences = lazy_pattern(f"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f{_SIGNS}]")
 _github = lazy_pattern(r"(?m)^((?:[^\S\n]|\x1b\[[0-9;]*m)*):(?=:)")
-
-
 _hashes = lazy_pattern(r"##(?=\w*\[)")
 
 

@@ -57,9 +57,5 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 _formula = lazy_pattern(rf"(?P<result>{_NAME}) ?= ?(?P<product>{_PRODUCT})(?: ?(?P<sign>//?) ?(?P<divisors>{_GROUP}))?")
-
-
 _multiple = lazy_pattern(rf"\(? ?(?P<dividend>{_PRODUCT}) ?\)? ?% ?(?P<divisor>{_GROUP}) ?== ?0")
-
-
 _least = lazy_pattern(rf"(?P<dividend>{_PRODUCT})(?: ?/ ?(?P<divisor>{_GROUP}))? ?>= ?(?P<least>[0-9]{{1,12}})")

@@ -308,15 +308,7 @@ def _in_copy(newest: tuple[_Evident, ...], checks: tuple[_Evident, ...], says: S
 
 
 _release = lazy_pattern(r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,7})(?:\.?post[0-9]{1,9})?(?:\+[\w.]{1,60})?")
-
-
 _specifier = lazy_pattern(r"(?P<sign>===?|[<>]=?|~=|!=)?\s*(?P<version>[0-9][^\s,*]{0,60}?)(?P<rest>\.\*)?")
-
-
 _tag = lazy_pattern(r"v?[0-9]{1,9}\.[0-9]{1,9}(?:\.[0-9]{1,9}){0,3}(?:\.?post[0-9]{1,9})?")
-
-
 _development = lazy_pattern(r"(?P<version>[0-9]{1,9}(?:\.[0-9]{1,9}){1,4})\.?dev[0-9]{0,9}(?:\+[\w.]{1,60})?")
-
-
 _commit = lazy_pattern(r"[0-9a-f]{40}")

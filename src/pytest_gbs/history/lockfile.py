@@ -131,14 +131,8 @@ _MEANT: Final = {escaped[1]: sign for sign, escaped in _ESCAPED.items()}
 
 
 _version = lazy_pattern(r"version = ([0-9]{1,6})")
-
-
 _entry = lazy_pattern(r'"((?:[^"\\]|\\.)*)" = \{ (.*) \}')
-
-
 _field = lazy_pattern(r'([a-z_]+) = (?:([0-9]{1,15})|"((?:[^"\\]|\\.)*)")(?:, (?=[a-z])|$)')
-
-
 _escape = lazy_pattern(r'\\(["\\nrt]|U[0-9a-f]{8})')
 
 

@@ -193,6 +193,4 @@ def _plain(tolerant: bool) -> re.Pattern[str]:
 
 
 _unquoted = lazy_pattern(r"[^\s,:{}\[\]\"#/](?:[^,{}\[\]\"#\n\r]*[^\s,{}\[\]\"#])?")
-
-
 _name = lazy_pattern(r"[^\s,:{}\[\]\"#/]+")

@@ -56,6 +56,4 @@ def is_helm(text: str) -> bool:
 
 
 _comment = lazy_pattern(r"(?m)(?:^|(?<=[ \t]))#.*")
-
-
 _of_helm = lazy_pattern(r"\{\{-?[ \t]*+(?:\.[A-Z]|\$[a-zA-Z]|(?:if|range|with|include|define|template|toYaml|end|else)\b)")

@@ -176,8 +176,6 @@ def _float(text: str) -> Value:
 _yaml11_integer = lazy_pattern(
     r"[-+]?0b[01_]+\Z|[-+]?0[0-7_]+\Z|[-+]?(?:0|[1-9][0-9_]*)\Z|[-+]?0x[0-9a-fA-F_]+\Z|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+\Z"
 )
-
-
 _yaml11_float = lazy_pattern(
     r"[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?\Z|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?\Z"
     r"|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*\Z|[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z"
@@ -191,8 +189,6 @@ def _omegaconf_float() -> re.Pattern[str]:
 
 
 _core_integer = lazy_pattern(r"[-+]?[0-9]+\Z|0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
-
-
 _core_float = lazy_pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import Final, TypeAlias
 
 from pytest_gbs.model.document import Mapping, Node, Scalar, Sequence
@@ -267,12 +265,7 @@ _AT_ONCE: Final = 1_000
 
 
 _gap = lazy_pattern(rf"(?:[ \t\r\n]+|#[^\n]*){{0,{_AT_ONCE}}}")
-
-
 _bare = lazy_pattern(r"[A-Za-z0-9_-]+")
 
-
-@cache
-def _plain() -> re.Pattern[str]:
-    """The pattern of values without quotes: numbers, words, and dates, which may hold one blank."""
-    return re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9][^\s,\]}#]*|[^\s,\]}#=]+")
+# Values without quotes: numbers, words, and dates, which may hold one blank.
+_plain = lazy_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9][^\s,\]}#]*|[^\s,\]}#=]+")

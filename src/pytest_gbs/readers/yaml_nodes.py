@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import cache
 
 import yaml
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
@@ -12,6 +10,7 @@ from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEv
 from pytest_gbs.model.document import Alias, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_NODES
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import Any, Final
 from pytest_gbs.readers.index import Index
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, RefusedDocument
@@ -253,7 +252,5 @@ def _flatten(text: str) -> str:
     return text
 
 
-@cache
-def _properties() -> re.Pattern[str]:
-    """The pattern of anchors and tags, and of the comments and line breaks between them and the content."""
-    return re.compile(rf"(?:[&!]\S*|\s|#[^\n]*){{0,{_AT_ONCE}}}")
+# Anchors and tags, and the comments and line breaks between them and the content.
+_properties = lazy_pattern(rf"(?:[&!]\S*|\s|#[^\n]*){{0,{_AT_ONCE}}}")

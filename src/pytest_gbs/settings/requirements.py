@@ -5,12 +5,12 @@ No file is parsed as a whole: a lock file has ten thousand lines, and one packag
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 
 from pytest_gbs.frameworks.versions import between_releases, normalised, read_reference, read_specifiers
 from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.pins import Pin
 
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
@@ -132,53 +132,33 @@ def _of_conda(text: str) -> str:
     return f"=={text[1:].partition('=')[0].strip().removesuffix('.*')}.*"
 
 
-@cache
-def _submodule() -> re.Pattern[str]:
-    """A pattern for the two lines that git writes of a submodule."""
-    return re.compile(r"(?m)^[ \t]*path = (?P<path>\S{1,200})\r?\n[ \t]*url = \S{0,300}/(?P<repository>[\w.-]{1,100})/?[ \t]*\r?$")
+# The two lines that git writes of a submodule.
+_submodule = lazy_pattern(r"(?m)^[ \t]*path = (?P<path>\S{1,200})\r?\n[ \t]*url = \S{0,300}/(?P<repository>[\w.-]{1,100})/?[ \t]*\r?$")
 
+# `name = "trl"` with `version = "0.15.2"` on the line below, as lock files write it.
+_locked = lazy_pattern(r'(?m)^name = "(?P<name>[\w.-]{1,100})"\r?\nversion = "(?P<version>[^"\n]{1,60})"')
 
-@cache
-def _locked() -> re.Pattern[str]:
-    """A pattern for `name = "trl"` with `version = "0.15.2"` on the line below, as lock files write it."""
-    return re.compile(r'(?m)^name = "(?P<name>[\w.-]{1,100})"\r?\nversion = "(?P<version>[^"\n]{1,60})"')
+# A requirement in quotes: `"trl[vllm]==0.15.2; python_version > '3.9'"`.
+_quoted = lazy_pattern(r"""["'](?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\n"']{0,200}\])?[ \t]*(?P<version>[<>=!~][^"';\n]{1,200})["';]""")
 
+# A line of a requirements file.
+_line = lazy_pattern(r"(?m)^[ \t]*(?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\n]{0,200}\])?[ \t]*(?P<version>[<>=!~][^;#\n\\]{1,200})")
 
-@cache
-def _quoted() -> re.Pattern[str]:
-    """A pattern for a requirement in quotes: `"trl[vllm]==0.15.2; python_version > '3.9'"`."""
-    return re.compile(r"""["'](?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\n"']{0,200}\])?[ \t]*(?P<version>[<>=!~][^"';\n]{1,200})["';]""")
+# An item of a list in YAML: `- trl==0.15.2`, `- conda-forge::transformers=4.40`.
+_item = lazy_pattern(
+    r"""(?m)^[ \t]*-[ \t]+["']?(?:[\w./-]{1,100}::)?(?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\n]{0,200}\])?[ \t]*"""
+    r"""(?P<version>[<>=!~][^;#\n"']{1,200})"""
+)
 
+# A line of a notebook's JSON that installs packages whatever holds, so one that is not indented.
+_installs = lazy_pattern(
+    r"""(?:"|\\n)[!%][ ]?(?:uv[ ]|[\w./]{1,40}[ ]-m[ ]){0,2}pip3?[ ]install(?P<words>[ ](?:[^"\\\n]|\\["\\])*)""", re.VERBOSE
+)
 
-@cache
-def _line() -> re.Pattern[str]:
-    """A pattern for a line of a requirements file."""
-    return re.compile(r"(?m)^[ \t]*(?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\n]{0,200}\])?[ \t]*(?P<version>[<>=!~][^;#\n\\]{1,200})")
-
-
-@cache
-def _item() -> re.Pattern[str]:
-    """A pattern for an item of a list in YAML: `- trl==0.15.2`, `- conda-forge::transformers=4.40`."""
-    return re.compile(
-        r"""(?m)^[ \t]*-[ \t]+["']?(?:[\w./-]{1,100}::)?(?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\n]{0,200}\])?[ \t]*"""
-        r"""(?P<version>[<>=!~][^;#\n"']{1,200})"""
-    )
-
-
-@cache
-def _installs() -> re.Pattern[str]:
-    """A pattern for a line of a notebook's JSON that installs packages whatever holds, so one that is not indented."""
-    return re.compile(
-        r"""(?:"|\\n)[!%][ ]?(?:uv[ ]|[\w./]{1,40}[ ]-m[ ]){0,2}pip3?[ ]install(?P<words>[ ](?:[^"\\\n]|\\["\\])*)""", re.VERBOSE
-    )
-
-
-@cache
-def _word() -> re.Pattern[str]:
-    """A pattern for an exact version among the words of a command: `pip install trl[vllm]==0.15.2`."""
-    return re.compile(
-        r"""(?m)(?:^|(?<=[\s"']))(?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\s"']{0,200}\])?(?P<version>==[0-9][\w.+*]{0,60})(?=$|[\s"';&\\])"""
-    )
+# An exact version among the words of a command: `pip install trl[vllm]==0.15.2`.
+_word = lazy_pattern(
+    r"""(?m)(?:^|(?<=[\s"']))(?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\s"']{0,200}\])?(?P<version>==[0-9][\w.+*]{0,60})(?=$|[\s"';&\\])"""
+)
 
 
 # The name before `@`, the commit, tag or branch behind the address, and the name in the fragment.
@@ -200,25 +180,17 @@ def _archive() -> re.Pattern[str]:
     return re.compile(rf"""{_NAME}{where}(?P<reference>[\w.+-]{{1,100}}?)\.(?:zip|tar\.gz){_EGG}""")
 
 
-@cache
-def _git_table() -> re.Pattern[str]:
-    """A pattern for the table of a source: `trl = { git = "https://github.com/huggingface/trl", rev = "019fc6d" }`."""
-    return re.compile(
-        r"""(?m)^[ \t]*["']?(?P<name>[A-Za-z][\w.-]{0,99})["']?[ \t]*=[ \t]*\{(?=[^}\n]{0,300}\bgit[ \t]*=)(?P<repository>)(?P<egg>)"""
-        r"""[^}\n]{0,300}?\b(?:rev|tag|branch|ref)[ \t]*=[ \t]*["'](?P<reference>[^"'\n]{1,100})"""
-    )
+# The table of a source: `trl = { git = "https://github.com/huggingface/trl", rev = "019fc6d" }`.
+_git_table = lazy_pattern(
+    r"""(?m)^[ \t]*["']?(?P<name>[A-Za-z][\w.-]{0,99})["']?[ \t]*=[ \t]*\{(?=[^}\n]{0,300}\bgit[ \t]*=)(?P<repository>)(?P<egg>)"""
+    r"""[^}\n]{0,300}?\b(?:rev|tag|branch|ref)[ \t]*=[ \t]*["'](?P<reference>[^"'\n]{1,100})"""
+)
 
+# A requirement as the value of a key.
+_line_of_table = lazy_pattern(
+    r"""(?m)^["']?(?P<name>[A-Za-z][\w.-]{0,99})["']?[ \t]*=[ \t]*(?:\{(?:[^}\n]{0,200}?[ \t,{])?version[ \t]*=[ \t]*)?"""
+    r"""["'](?P<version>[\^~=<>!]{0,3}[ \t]*[0-9][^"'\n]{0,100})["']"""
+)
 
-@cache
-def _line_of_table() -> re.Pattern[str]:
-    """A pattern for a requirement as the value of a key."""
-    return re.compile(
-        r"""(?m)^["']?(?P<name>[A-Za-z][\w.-]{0,99})["']?[ \t]*=[ \t]*(?:\{(?:[^}\n]{0,200}?[ \t,{])?version[ \t]*=[ \t]*)?"""
-        r"""["'](?P<version>[\^~=<>!]{0,3}[ \t]*[0-9][^"'\n]{0,100})["']"""
-    )
-
-
-@cache
-def _caret() -> re.Pattern[str]:
-    """A pattern for the two specifiers that only Poetry has."""
-    return re.compile(r"(?P<sign>\^|~(?!=))[ \t]*(?P<version>[0-9]{1,9}(?:\.[0-9]{1,9}){0,3})")
+# The two specifiers that only Poetry has.
+_caret = lazy_pattern(r"(?P<sign>\^|~(?!=))[ \t]*(?P<version>[0-9]{1,9}(?:\.[0-9]{1,9}){0,3})")

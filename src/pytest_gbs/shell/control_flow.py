@@ -295,6 +295,4 @@ class ControlFlow(Assigning):
 
 
 _failure = lazy_pattern(r"\bexit[ \t]+[1-9]")
-
-
 _names = lazy_pattern(r"\$\{?([A-Za-z_]\w*)", re.ASCII)

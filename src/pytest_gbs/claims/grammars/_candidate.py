@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import Final
 
@@ -12,12 +9,7 @@ _BEFORE: Final = 24
 _SIGNS: Final = ("*", "×", " x ", "÷", "✕", "⨯", "∗", "⋅", "✖", "／")
 
 
-@cache
-def digit() -> re.Pattern[str]:
-    """The pattern that finds a digit."""
-    return re.compile("[0-9]")
-
-
+digit = lazy_pattern("[0-9]")
 _count = lazy_pattern(r"\d|\b(?:one|two|three|four|six|eight|sixteen|single)\b")
 
 

@@ -146,10 +146,8 @@ def _is_request(before: str) -> bool:
 # What follows hardware that is supposed.
 _request = lazy_pattern(r"\s*,\s*(?:please\s+)?(?:set|change|increase|decrease|edit|adjust|modify|pass|add)\s")
 
-
 # The letter of one alternative of several: `(a) with GBS 16`.
 _alternative = lazy_pattern(r"[\s#*-]*\(?[a-h]\)\s")
-
 
 # The name of another run in front: `before: GBS 16`, `v1: ...`, `Experiment A: ...`.
 _another = lazy_pattern(r"[\s#*-]*(?:before|old|previous|baseline|v\d[\d.]*|ablations?|(?:experiment|exp|run) ?\w{1,3})\s*:")

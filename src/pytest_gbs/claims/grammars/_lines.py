@@ -16,10 +16,8 @@ def prose(line: str) -> str:
     return body
 
 
-@cache
-def _own() -> re.Pattern[str]:
-    """What starts a comment to this tool that states nothing."""
-    return re.compile(r"(?:^|#\s*)gbs:\s*(?:ignore|not-a-claim|[a-z][\w-]*\s?\[)")
+# What starts a comment to this tool that states nothing.
+_own = lazy_pattern(r"(?:^|#\s*)gbs:\s*(?:ignore|not-a-claim|[a-z][\w-]*\s?\[)")
 
 
 def is_setting(line: str) -> bool:
@@ -41,8 +39,6 @@ def is_setting(line: str) -> bool:
 _setting = lazy_pattern(
     r"(?:- |export )?[\"']?(?P<key>--?[\w-]+|[A-Za-z_][\w./]*)[\"']?\s*(?P<sign>:(?=\s|$)|=(?!=))(?P<value>.*)", re.DOTALL
 )
-
-
 _scalar = lazy_pattern(r"(?:[\"'\[{$&*!|>].*|[^\s#]*,?)(?:\s+#.*)?$", re.DOTALL)
 
 
@@ -67,6 +63,4 @@ def is_command(line: str) -> bool:
 
 # A sentence that names a flag: `Set --gradient_accumulation_steps so that the effective batch size is 256`.
 _prose = lazy_pattern(r"(?:set|adjust|choose|keep|make sure)\s", re.IGNORECASE)
-
-
 _flag = lazy_pattern(r"\s--[a-zA-Z]")

@@ -102,15 +102,10 @@ def _continues(last: str, line: str) -> bool:
 
 
 _formula = lazy_pattern(r"\(?\d[\d\s,_.*x×/()]*")
-
-
 _product = lazy_pattern(r"\d[\d,_]*\s?[*x×]\s?\d")
 
-
-@cache
-def _fresh() -> re.Pattern[str]:
-    """What a line starts with that begins anew: a bullet, a label, a formula."""
-    return re.compile(r"[-*•+>|]\s|\d+[.)]\s|[A-Za-z#][\w ()/-]{0,50}(?:[:=：]\s?[~\d]|\s=\s)|[A-Za-z][\w-]{0,30}:\s|===|---")
+# What a line starts with that begins anew: a bullet, a label, a formula.
+_fresh = lazy_pattern(r"[-*•+>|]\s|\d+[.)]\s|[A-Za-z#][\w ()/-]{0,50}(?:[:=：]\s?[~\d]|\s=\s)|[A-Za-z][\w-]{0,30}:\s|===|---")
 
 
 def _sentence_ends(text: str, first: int, last: int) -> Iterator[int]:

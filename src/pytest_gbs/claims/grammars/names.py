@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache
 
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE, MOST_GPUS
 from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH, is_rule_code
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final
 
@@ -18,21 +17,19 @@ _LONGEST: Final = 500
 _LEAST_BATCH: Final = 8
 
 
-@cache
-def _tokens() -> re.Pattern[str]:
-    """The words for sizes, each between signs that are neither letter nor digit."""
-    return re.compile(
-        r"(?<![a-z\d])(?<!\d\.)(?:"
-        r"(\d{1,5})n(\d{1,2})g"
-        r"|(\d{1,5})x(\d{1,2})(?:gpus?|x?(?:[abh]\d00|gb[23]00))"
-        r"|b(\d{1,5})x(\d{1,5})"
-        r"|(\d{1,5})xb(?![123]00(?!\d))(\d{1,5})"  # `2xB200` are GPUs
-        r"|(\d{1,5})gpus?"
-        r"|(\d{1,5})nodes?"
-        r"|(?:gbs|bsz|bs|batch[-_]?size|batch())[-_=]?(\d{1,7})"
-        r")(?![a-z\d]|\.\d)",
-        re.IGNORECASE,
-    )
+# The words for sizes, each between signs that are neither letter nor digit.
+_tokens = lazy_pattern(
+    r"(?<![a-z\d])(?<!\d\.)(?:"
+    r"(\d{1,5})n(\d{1,2})g"
+    r"|(\d{1,5})x(\d{1,2})(?:gpus?|x?(?:[abh]\d00|gb[23]00))"
+    r"|b(\d{1,5})x(\d{1,5})"
+    r"|(\d{1,5})xb(?![123]00(?!\d))(\d{1,5})"  # `2xB200` are GPUs
+    r"|(\d{1,5})gpus?"
+    r"|(\d{1,5})nodes?"
+    r"|(?:gbs|bsz|bs|batch[-_]?size|batch())[-_=]?(\d{1,7})"
+    r")(?![a-z\d]|\.\d)",
+    re.IGNORECASE,
+)
 
 
 _DIGITS: Final = frozenset("0123456789")

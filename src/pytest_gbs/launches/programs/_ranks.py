@@ -24,8 +24,6 @@ def gets_rank(command: Command) -> bool:
 
 
 _of_hugging_face = lazy_pattern(r"(?m)^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|accelerate)\b")
-
-
 _finds_ranks = lazy_pattern(
     r"SLURM_|['\"]slurm['\"]|OMPI_|PMI_|LOCAL_RANK|mpi4py|init_process_group|init_dist(?:ributed|\b)|lightning|submitit|idr_torch|megatron|nemo\b"
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from array import array
 from bisect import bisect_left, bisect_right
@@ -17,6 +16,7 @@ from typing import Final, TypeAlias
 from pytest_gbs.model.document import NOTEBOOK, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_PYTHON_BRACES, MOST_PYTHON_WORDS
 from pytest_gbs.model.location import Lines, Source, Unreadable
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.json_reader import read_json
 from pytest_gbs.readers.refusal import conflict, unreadable
@@ -133,9 +133,7 @@ def _wide(lines: Lines) -> dict[int, array[int]]:
     return found
 
 
-@cache
-def _beyond() -> re.Pattern[str]:
-    return re.compile(r"[^\x00-\x7f][^\n]*")
+_beyond = lazy_pattern(r"[^\x00-\x7f][^\n]*")
 
 
 @cache
@@ -165,15 +163,10 @@ def parse(text: str) -> ast.Module | tuple[int, str]:
         return 0, f"Python: {type(error).__name__}"
 
 
-@cache
-def _word() -> re.Pattern[str]:
-    return re.compile(r"\w+|[^\w\s]")
+_word = lazy_pattern(r"\w+|[^\w\s]")
 
-
-@cache
-def _not_unicode() -> re.Pattern[str]:
-    """What is in the text for a byte that is not UTF-8; in a program it is in a string or a comment, in another encoding."""
-    return re.compile("[\ud800-\udfff]")
+# What is in the text for a byte that is not UTF-8; in a program it is in a string or a comment, in another encoding.
+_not_unicode = lazy_pattern("[\ud800-\udfff]")
 
 
 def _cells(
@@ -284,20 +277,11 @@ def _blank(text: str) -> str:
     return "".join(sign if sign in "\r\n" else " " for sign in text)
 
 
-@cache
-def _magic() -> re.Pattern[str]:
-    return re.compile(r"\s*(?:[!%?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[!%]\w)")
+_magic = lazy_pattern(r"\s*(?:[!%?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[!%]\w)")
 
-
-@cache
-def _runs_python() -> re.Pattern[str]:
-    """The magics of a whole cell whose lines are Python that runs in the notebook."""
-    return re.compile(r"\s*%%(?:time|timeit|capture|prun|memit|wandb)\b")
-
-
-@cache
-def _escape() -> re.Pattern[str]:
-    return re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)")
+# The magics of a whole cell whose lines are Python that runs in the notebook.
+_runs_python = lazy_pattern(r"\s*%%(?:time|timeit|capture|prun|memit|wandb)\b")
+_escape = lazy_pattern(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)")
 
 
 def _unescaped(text: str, line: Scalar, at: int) -> list[tuple[int, int]]:
