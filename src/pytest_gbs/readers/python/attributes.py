@@ -1,8 +1,9 @@
-"""Names with attributes: `cfg.train.batch_size`."""
+"""Names with attributes, `cfg.train.batch_size`, and the arguments of calls."""
 
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TypeAlias
 
 AttributePath: TypeAlias = tuple[str, ...]
@@ -20,3 +21,14 @@ def attribute_path(node: ast.AST) -> AttributePath:
 def dotted(node: ast.AST) -> str:
     """The text of a name or an attribute of one, `args.max_train_steps`; "" if it is anything else."""
     return ".".join(attribute_path(node))
+
+
+def argument(call: ast.Call, *names: str, position: int = sys.maxsize) -> ast.expr | None:
+    """What `call` gives under one of `names`, or else as the argument at `position`; None if it gives neither."""
+    named = next((each.value for each in call.keywords if each.arg in names), None)
+    return named if named is not None else call.args[position] if position < len(call.args) else None
+
+
+def is_unpacked(call: ast.Call) -> bool:
+    """Whether a list is spread over the arguments of `call`, so that their positions are unknown: `f(*args)`."""
+    return any(isinstance(each, ast.Starred) for each in call.args)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_gbs.readers.python.attributes import argument
 from pytest_gbs.readers.python.loops import Reading
 from pytest_gbs.readers.python.results import STEPS, Entry, Known, Lost, Made, Table
 from pytest_gbs.readers.python.scopes import Scope, Scopes
@@ -35,7 +36,7 @@ def boosted(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Tab
 
     Nothing if it is not plain which batch that is; nor if a trainer of another kind than those that accumulate trains it.
     """
-    calls = [(call, scope, _loader(call)) for call, scope in scopes.called.get("boost", ())]
+    calls = [(call, scope, argument(call, "dataloader", position=_PLACE_OF_LOADER)) for call, scope in scopes.called.get("boost", ())]
     given = [(call, scope, loader) for call, scope, loader in calls if loader is not None]
     if len(given) != 1 or not any(name.startswith("colossalai.") for name in scopes.imported.values()):
         return
@@ -48,6 +49,7 @@ def boosted(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Tab
     first = prepared[0][0]
     same = all(isinstance(each, Known) and isinstance(batches[0], Known) and each.value == batches[0].value for each in batches)
     batch = batches[0] if len(batches) == 1 or same else evaluator.lost(first)
+    named = next((each for each in first.keywords if each.arg == "batch_size"), None)
     plugin = _plugin(first, scope, evaluator)
     at, each = steps
     if not _is_one(plugin[1].entries.get(_PIPELINE), plugin[0]) and not (isinstance(each, Known) and each.value == 1):
@@ -56,18 +58,12 @@ def boosted(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Tab
         "Booster": (evaluator.program.span(call.func), Table({}, *evaluator.program.span(call.func))),
         "DataLoader": (
             evaluator.program.span(first.func),
-            Table({"batch_size": (_place(first, evaluator), batch)}, *evaluator.program.span(first)),
+            Table({"batch_size": (evaluator.name_of(named, first), batch)}, *evaluator.program.span(first)),
         ),
         plugin[0]: (evaluator.program.span(first.func), plugin[1]),
         STEPS: (at, each),
     }
     yield call, Table(entries, *evaluator.program.span(call))
-
-
-def _loader(call: ast.Call) -> ast.expr | None:
-    """The data loader that `boost` is given, None if it is given none."""
-    named = next((each.value for each in call.keywords if each.arg == "dataloader"), None)
-    return named if named is not None else call.args[_PLACE_OF_LOADER] if len(call.args) > _PLACE_OF_LOADER else None
 
 
 def _prepared(loader: ast.Name, scope: Scope) -> Iterator[tuple[ast.Call, ast.expr | None, Scope]]:
@@ -77,22 +73,11 @@ def _prepared(loader: ast.Name, scope: Scope) -> Iterator[tuple[ast.Call, ast.ex
     calls = [each.value for each in before if isinstance(each.value, ast.Call) and _prepares(each.value)]
     if len(calls) != len(before):
         return
-    for call in calls:
-        named = next((each.value for each in call.keywords if each.arg == "batch_size"), None)
-        yield call, named if named is not None else call.args[1] if len(call.args) > 1 else None, where
+    yield from ((call, argument(call, "batch_size", position=1), where) for call in calls)
 
 
 def _prepares(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr == "prepare_dataloader"
-
-
-def _place(call: ast.Call, evaluator: Evaluator) -> tuple[int, int]:
-    """Where `batch_size` is given, or the name of the method if it has none."""
-    given = next((each for each in call.keywords if each.arg == "batch_size"), None)
-    if given is None:
-        return evaluator.program.span(call.func)
-    start, _ = evaluator.program.span(given)
-    return start, start + len("batch_size")
 
 
 def _plugin(call: ast.Call, scope: Scope, evaluator: Evaluator) -> tuple[str, Table]:

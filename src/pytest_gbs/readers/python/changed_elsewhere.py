@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION
-from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted
+from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted, is_unpacked
 from pytest_gbs.readers.python.modules import Defined, Modules
 from pytest_gbs.readers.python.scopes import OPEN, Change, Scope, Scopes
 
@@ -44,7 +44,7 @@ def _parameters(call: ast.Call, path: AttributePath, function: Defined) -> list[
     """The parameters of `function` that get what is at `path`, None if that is not plain."""
     arguments = function.function.args
     names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
-    if any(isinstance(each, ast.Starred) for each in call.args) or len(call.args) > len(names):
+    if is_unpacked(call) or len(call.args) > len(names):
         return None
     given = [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
     known = {*names, *(each.arg for each in arguments.kwonlyargs)}

@@ -28,7 +28,7 @@ from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.nodes import mapping_of
 from pytest_gbs.readers.python.parents import bound, inherited, takes_in
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import Found, Known, Lost, Made, Table, Value, batch_name, sets_batch
+from pytest_gbs.readers.python.results import Found, Known, Lost, Table, Value, batch_name, sets_batch, table_of
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes, read_scopes
 from pytest_gbs.readers.python.sentences import trained_by_fit
 from pytest_gbs.readers.python.trainers import given_to_trainers
@@ -199,7 +199,7 @@ def _keys_of(table: Table, depth: int) -> Iterator[str]:
     """Yield the names of all keys of `table` and of the tables in it."""
     for name, (_, value) in table.entries.items():
         yield name
-        inner = value.arguments if isinstance(value, Made) else value
+        inner = table_of(value)
         if isinstance(inner, Table) and depth < DEEPEST_DOCUMENT:
             yield from _keys_of(inner, depth + 1)
 

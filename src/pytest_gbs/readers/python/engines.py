@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_gbs.readers.python.attributes import argument, is_unpacked
 from pytest_gbs.readers.python.functions import returned_elsewhere
 from pytest_gbs.readers.python.results import Entry, Known, Lost, Table, Value, sets_batch
 from pytest_gbs.readers.python.scopes import Scope, Scopes
@@ -26,7 +27,7 @@ def initialized(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST,
     What makes it may set keys that are not seen.
     """
     for call, scope in engines(scopes):
-        given = next((each.value for each in call.keywords if each.arg in ("config", "config_params")), None)
+        given = argument(call, "config", "config_params")
         if not isinstance(given, ast.Name) or not _is_trained(frozenset(scope.named.get(call, ())), scopes, evaluator):
             continue
         table = _configuration(given, scope, evaluator)
@@ -52,7 +53,7 @@ def _goes_back(call: ast.Call, names: frozenset[str], scopes: Scopes, evaluator:
     if evaluator.modules is None or not any(isinstance(each, ast.Name) and each.id in names for each in given):
         return False
     defined = evaluator.modules.called(call, evaluator.program, scopes)
-    if defined is None or any(isinstance(each, ast.Starred) for each in call.args):
+    if defined is None or is_unpacked(call):
         return False
     places = zip((each.arg for each in defined.function.args.args), call.args, strict=False)
     named = [*places, *((each.arg, each.value) for each in call.keywords)]
@@ -63,24 +64,25 @@ def _goes_back(call: ast.Call, names: frozenset[str], scopes: Scopes, evaluator:
 
 def _configuration(given: ast.Name, scope: Scope, evaluator: Evaluator) -> Value:
     """The configuration called `given`, with the items that are set in one that something else makes."""
-    table, found = evaluator.value(given, scope), scope.find(given.id)
-    if not isinstance(table, Lost) or found is None or len(found[1]) != 1:
+    table, found = evaluator.value(given, scope), scope.binding(given)
+    if not isinstance(table, Lost) or found is None:
         return table
-    made = found[1][0].value
-    written = returned_elsewhere(made, found[0], evaluator) if isinstance(made, ast.Call) and found[1][0].item < 0 else None
+    where, binding = found
+    call = binding.value if isinstance(binding.value, ast.Call) and binding.item < 0 else None
+    written = returned_elsewhere(call, where, evaluator) if call is not None else None
     opened = written or Table({}, *evaluator.program.span(given), table)
-    return evaluator.with_items(opened, given.id, given, found[0], given.lineno)
+    return evaluator.with_items(opened, given.id, given, where, given.lineno)
 
 
 def _of_each_process(table: Table, given: ast.Name, scope: Scope, evaluator: Evaluator) -> Table:
     """`table` with the accumulation instead of a batch that is computed from the processes, if each of them adds as much to it."""
-    whole, micro = (table.entries.get(key, (None, None))[1] for key in ("train_batch_size", "train_micro_batch_size_per_gpu"))
+    whole, micro = (table.get(key) for key in ("train_batch_size", "train_micro_batch_size_per_gpu"))
     if not isinstance(whole, Lost) or not isinstance(micro, Known) or _STEPS in table.entries:
         return table
     batches = []
     for evaluator.world in (1, 2):
         found = _configuration(given, scope, evaluator)
-        batches.append(found.entries.get("train_batch_size", (None, None))[1] if isinstance(found, Table) else None)
+        batches.append(found.get("train_batch_size") if isinstance(found, Table) else None)
     evaluator.world = None
     one, two = (each.value if isinstance(each, Known) and type(each.value) is int else 0 for each in batches)
     if type(micro.value) is not int or micro.value < 1 or one < 1 or two != 2 * one or one % micro.value:

@@ -91,21 +91,20 @@ class Evaluation:
         return found[0] if len(found) == 1 else self._agreed(tuple(found), node)
 
     def _text(self, table: Table, key: str) -> str | None:
-        value = table.entries.get(key, (None, None))[1]
+        value = table.get(key)
         return value.value if isinstance(value, Known) and isinstance(value.value, str) else None
 
     def origin(self, node: ast.expr, scope: Scope) -> ast.Call | None:
         """The call that made what `node` names."""
         if isinstance(node, ast.Call):
             return node
-        found = scope.find(node.id) if isinstance(node, ast.Name) else None
-        value = found[1][0].value if found is not None and len(found[1]) == 1 else None
+        found = scope.binding(node)
+        value = found[1].value if found is not None else None
         return value if isinstance(value, ast.Call) else None
 
     def definition(self, node: ast.expr, scope: Scope) -> ast.ClassDef | None:
         """The class of this file that `node` names, None if it names something else."""
-        found = scope.find(node.id) if isinstance(node, ast.Name) else None
-        bound = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        bound = scope.bound(node)
         return bound if isinstance(bound, ast.ClassDef) else None
 
     def ancestry(self, definition: ast.ClassDef) -> list[ast.ClassDef]:
@@ -158,9 +157,13 @@ class Evaluation:
             if keyword.arg is None:
                 table = self._spread(table, self.value(keyword.value, scope))
             else:
-                start, _ = self.program.span(keyword)
-                table.entries[keyword.arg] = (start, start + len(keyword.arg)), self.value(keyword.value, scope)
+                table.entries[keyword.arg] = self.name_of(keyword, call), self.value(keyword.value, scope)
         return table
+
+    def name_of(self, keyword: ast.keyword | None, call: ast.Call) -> tuple[int, int]:
+        """Where `call` has the name of an argument, or the name of what it calls if it does not give that argument."""
+        start, stop = self.program.span(keyword or call.func)
+        return start, start + len(keyword.arg or "") if keyword is not None else stop
 
     def _spread(self, table: Table, more: Value) -> Table:
         """`table` with the entries of `**more`; what they are if that is not known."""

@@ -13,7 +13,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted
 from pytest_gbs.readers.python.changed_elsewhere import changed_elsewhere, ends_once, set_by
 from pytest_gbs.readers.python.modules import Defined, Modules
-from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, table_of
 from pytest_gbs.readers.python.scopes import Binding, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -95,8 +95,7 @@ class _Functions:
             return None
         if _takes_overrides(node, scope):
             return self._made(node.func.value, scope, library)  # type: ignore[attr-defined]
-        bindings = scope.find(node.func.id) if isinstance(node.func, ast.Name) else None
-        defined = bindings[1][0].node if bindings is not None and len(bindings[1]) == 1 else None
+        defined = scope.bound(node.func)
         start, stop = self.evaluator.program.span(node)
         if isinstance(defined, ast.FunctionDef):
             found = self.table(defined)
@@ -169,7 +168,7 @@ class _Functions:
             return table._replace(entries={}, rest=Lost(table.start, table.stop))
         entries: dict[str, Entry] = {}
         for name, (place, value) in table.entries.items():
-            inner = value.arguments if isinstance(value, Made) else value
+            inner = table_of(value)
             entries[name] = place, self._copied(inner) if isinstance(inner, Table) else value
         return table._replace(entries=entries)
 
@@ -274,15 +273,14 @@ def _put(table: Table, path: AttributePath, place: tuple[int, int], value: Value
 def _lose(table: Table, path: AttributePath, lost: Lost) -> None:
     """Make all that is known below `path` unknown."""
     for key in path[:-1]:
-        inner = table.entries.get(key, (None, None))[1]
-        inner = inner.arguments if isinstance(inner, Made) else inner
+        inner = table_of(table.get(key))
         if not isinstance(inner, Table):
             return
         table = inner
     for key in path[-1:] or list(table.entries):
         if key in table.entries:
-            place, inner = table.entries[key]
-            inner = inner.arguments if isinstance(inner, Made) else inner
+            place, value = table.entries[key]
+            inner = table_of(value)
             if isinstance(inner, Table):
                 _lose(inner, (), lost)
             else:

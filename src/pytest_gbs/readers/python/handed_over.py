@@ -19,8 +19,7 @@ def handed_over(evaluator: Evaluator) -> Iterator[tuple[ast.Call, Evaluator, set
     """Yield each call that gives options to what another file defines, with what evaluates that file, and the nodes that then may run."""
     modules, scopes = evaluator.modules, evaluator.scopes
     for call, scope in scopes.calls:
-        bound = scope.find(call.func.id) if isinstance(call.func, ast.Name) else None
-        imported = bound is not None and len(bound[1]) == 1 and isinstance(bound[1][0].node, ast.ImportFrom)
+        imported = isinstance(scope.bound(call.func), ast.ImportFrom)
         if modules is None or not imported or evaluator.runs(scopes.done.get(call), scope) is False:
             continue
         found = modules.bound(scopes.qualified(call.func), evaluator.program.source.path)

@@ -31,8 +31,7 @@ class LibraryCalls(Options):
     def _loaded(self, name: str, node: ast.Call, scope: Scope) -> Value | None:
         """What `yaml.safe_load(open("run.yaml"))` gives, or `with open("run.yaml") as file`; None if it is not known which file that is."""
         given = node.args[0]
-        found = scope.find(given.id) if isinstance(given, ast.Name) else None
-        bound = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        bound = scope.bound(given)
         opened = bound.context_expr if isinstance(bound, ast.withitem) else given
         if isinstance(opened, ast.Call) and isinstance(opened.func, ast.Name) and opened.func.id == "open" and opened.args:
             opened = opened.args[0]

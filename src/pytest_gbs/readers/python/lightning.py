@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.readers.python.attributes import argument
 from pytest_gbs.readers.python.loops import Loader, Reading, one_of
 from pytest_gbs.readers.python.results import Entry, Items, Known, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
@@ -34,12 +35,11 @@ def trained_by_lightning(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple
 
 def _table(call: ast.Call, scope: Scope, loader: Loader, reading: Reading) -> Table:
     evaluator = reading.evaluator
-    here, there = evaluator.program.span(call.func), evaluator.program.span(loader.call)
-    batch = Table({"batch_size": (reading.place(loader), reading.batch(loader))}, *there)
+    here = evaluator.program.span(call.func)
     entries: dict[str, Entry] = {
         "lightning": (here, Table({}, *here)),
         "Trainer": (here, _with_devices(_settled(evaluator.keywords(call, scope), call))),
-        "DataLoader": (evaluator.program.span(loader.call.func), batch),
+        "DataLoader": reading.entry(loader),
     }
     return Table(entries, *evaluator.program.span(call))
 
@@ -90,9 +90,8 @@ def _loaders(fits: _Calls, reading: Reading, *, alone: bool) -> Iterator[Loader 
     """
     plain = alone
     for call, scope in fits:
-        named = next((each.value for each in call.keywords if each.arg in _LOADERS), None)
-        given = named or (call.args[1] if len(call.args) > 1 else None)
-        found = reading.loader(given, scope, frozenset(), 0) if given is not None else None
+        named, given = argument(call, *_LOADERS), argument(call, *_LOADERS, position=1)
+        found = reading.loader(given, scope) if given is not None else None
         if found is None and named is None:
             found = _of_module(call, scope, reading)
         if found is not None or named is not None or not alone:  # what has no name may be a data module
@@ -100,15 +99,13 @@ def _loaders(fits: _Calls, reading: Reading, *, alone: bool) -> Iterator[Loader 
             yield found
     inner = reading.scopes.inner.values() if plain else ()
     for method in (each for each in inner if isinstance(each.node, ast.FunctionDef) and each.node.name == "train_dataloader"):
-        yield from (reading.loader(each, method, frozenset(), 0) for each in _returned(method))
+        yield from (reading.loader(each, method) for each in _returned(method))
 
 
 def _of_module(fit: ast.Call, scope: Scope, reading: Reading) -> Loader | None:
     """The loader of the data module of another file that `fit` gets, or of its model if it gets none."""
-    given = {each.arg: each.value for each in fit.keywords}
-    module = given.get("datamodule") or (fit.args[1] if len(fit.args) > 1 else None)
-    model = given.get("model") or (fit.args[0] if fit.args else None)
-    node = module if module is not None else model
+    module = argument(fit, "datamodule", position=1)
+    node = module if module is not None else argument(fit, "model", position=0)
     return reading.of_module(node, scope) if node is not None else None
 
 

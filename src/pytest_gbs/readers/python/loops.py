@@ -9,7 +9,7 @@ from typing import Final
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.python.attributes import dotted
+from pytest_gbs.readers.python.attributes import argument, dotted, is_unpacked
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.handed_over import carried
 from pytest_gbs.readers.python.modules import Defined
@@ -113,7 +113,7 @@ def _followed(reading: Reading, call: ast.Call, scope: Scope, own: Table | None)
     """
     evaluator = reading.evaluator
     loops = list(reading.loops())
-    loaders = [reading.loader(each.node.iter, each.scope, frozenset(), 0) for each in loops]
+    loaders = [reading.loader(each.node.iter, each.scope) for each in loops]
     if not loops or any(each is None for each in loaders) or len({each.call for each in loaders if each is not None}) != 1:
         return None
     loader = loaders[0]
@@ -121,9 +121,7 @@ def _followed(reading: Reading, call: ast.Call, scope: Scope, own: Table | None)
         return None
     steps = None if own is not None and all(reading.accumulates(each) for each in loops) else reading.steps(loops)
     batch = reading.batch(loader) if own is None or _is_usual(reading, call, scope, own, steps) else evaluator.lost(loader.call)
-    place = evaluator.program.span(loader.call)
-    batches = Table({"batch_size": (reading.place(loader), batch)}, *place)
-    entries: dict[str, Entry] = {"DataLoader": (evaluator.program.span(loader.call.func), batches)}
+    entries = {"DataLoader": reading.entry(loader, batch)}
     if steps is not None:
         entries[STEPS] = steps
         entries |= _shared(loader, batch, steps, evaluator)
@@ -132,7 +130,7 @@ def _followed(reading: Reading, call: ast.Call, scope: Scope, own: Table | None)
 
 def _shared(loader: Loader, batch: Value, steps: Entry, evaluator: Evaluator) -> dict[str, Entry]:
     """The samples of all processes in a step, if a process takes a share of them that is not known by itself."""
-    given = next((each.value for each in loader.call.keywords if each.arg == "batch_size"), None)
+    given = argument(loader.call, "batch_size")
     if given is None or loader.batch is not None or isinstance(batch, Known) or not isinstance(steps[1], Known):
         return {}
     whole, number = shared_batch(given, loader.scope, evaluator), steps[1].value
@@ -196,7 +194,7 @@ class Reading:
                     pending.extend((each, loop) for each in ast.iter_child_nodes(node))
         return (_Loop(node, scope) for node, scope in found.items())
 
-    def loader(self, node: ast.expr, scope: Scope, seen: frozenset[tuple[Scope, str]], depth: int) -> Loader | None:
+    def loader(self, node: ast.expr, scope: Scope, seen: frozenset[tuple[Scope, str]] = frozenset(), depth: int = 0) -> Loader | None:
         """The one call that makes the data loader that `node` is; None if that is not plain."""
         self.evaluator.left -= 1
         if depth >= DEEPEST_EXPRESSION or self.evaluator.left < 0:
@@ -238,13 +236,13 @@ class Reading:
     def _passed_on(self, call: ast.Call, item: int) -> ast.expr | None:
         """The argument of `call` that comes back as its result, or as number `item` of its results; None if it makes something new."""
         name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
-        if any(isinstance(each, ast.Starred) for each in call.args):
+        if is_unpacked(call):
             return None
         if _is_prepare(call):
             return call.args[max(item, 0)] if len(call.args) > max(item, 0) and (item >= 0 or len(call.args) == 1) else None
         if name not in _PASSES_ON or item >= 0:
             return None
-        return call.args[0] if call.args else next((each.value for each in call.keywords if each.arg in ("iterable", "dataloader")), None)
+        return call.args[0] if call.args else argument(call, "iterable", "dataloader")
 
     def _of_call(self, call: ast.Call, scope: Scope, item: int, seen: frozenset[tuple[Scope, str]], depth: int) -> Loader | None:
         name = self.scopes.qualified(call.func)
@@ -255,8 +253,7 @@ class Reading:
             found = self.loader(passed, scope, seen, depth + 1)
             return found and found._replace(prepared=found.prepared or _is_prepare(call))
         named = call.func.value if isinstance(call.func, ast.Attribute) else call.func
-        function = scope.find(named.id) if isinstance(named, ast.Name) else None
-        node = function[1][0].node if function is not None and len(function[1]) == 1 else None
+        node = scope.bound(named)
         if isinstance(node, ast.ImportFrom) or (isinstance(node, ast.Import) and named is not call.func):
             return self._made_elsewhere(call, scope, item, depth)
         return self._of_function(node, item, seen, depth) if isinstance(node, ast.FunctionDef) and node in self.scopes.inner else None
@@ -327,20 +324,21 @@ class Reading:
     def argument(self, call: ast.Call, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
         """What `call` gives for the parameter `name` of `function`, None if that is not plain."""
         names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        if isinstance(call.func, ast.Attribute) or any(isinstance(each, ast.Starred) for each in call.args):
+        if isinstance(call.func, ast.Attribute) or is_unpacked(call):
             return None
-        by_name = next((each.value for each in call.keywords if each.arg == name), None)
-        number = names.index(name) if name in names else len(names)
-        return by_name if by_name is not None else call.args[number] if number < len(call.args) else None
+        return argument(call, name, position=names.index(name) if name in names else len(names))
 
     def place(self, loader: Loader) -> tuple[int, int]:
         """Where the batch size of a loader is given, or the name of what makes the loader."""
         given = next((each for each in loader.call.keywords if each.arg == "batch_size"), None)
-        if given is not None:
-            start, _ = self.evaluator.program.span(given)
-            return start, start + len("batch_size")
-        given_second = loader.batch is None and len(loader.call.args) > 1
-        return self.evaluator.program.span(loader.call.args[1] if given_second else loader.call.func)
+        second = given is None and loader.batch is None and len(loader.call.args) > 1
+        return self.evaluator.program.span(loader.call.args[1]) if second else self.evaluator.name_of(given, loader.call)
+
+    def entry(self, loader: Loader, batch: Value | None = None) -> Entry:
+        """A loader as a table of a document, with `batch` as its batch size if that is not what it gives."""
+        span = self.evaluator.program.span
+        batches = {"batch_size": (self.place(loader), self.batch(loader) if batch is None else batch)}
+        return span(loader.call.func), Table(batches, *span(loader.call))
 
     def batch(self, loader: Loader) -> Value:
         """The samples of one batch of a loader."""
@@ -348,13 +346,13 @@ class Reading:
         lost = self.evaluator.lost(call)
         if loader.batch is not None:
             return loader.batch
-        if any(isinstance(each, ast.Starred) for each in call.args):
+        if is_unpacked(call):
             return lost
         if None in names:
             return self._unpacked(loader)
-        if "batch_sampler" in names:
-            return sampled(next(each.value for each in call.keywords if each.arg == "batch_sampler"), loader.scope, self.evaluator)
-        given = next((each.value for each in call.keywords if each.arg == "batch_size"), call.args[1] if len(call.args) > 1 else None)
+        sampler, given = argument(call, "batch_sampler"), argument(call, "batch_size", position=1)
+        if sampler is not None:
+            return sampled(sampler, loader.scope, self.evaluator)
         if given is None:
             return Known(1, *self.evaluator.program.span(call.func))
         found = self.evaluator.value(given, loader.scope)
@@ -364,7 +362,7 @@ class Reading:
 
     def settings_of_loaders(self, call: ast.Call, scope: Scope, own: Table) -> bool:
         """Put what `dataloader_config` of an Accelerator is made with into its arguments, `own`; False if that is not plain."""
-        given = next((each.value for each in call.keywords if each.arg == _LOADERS), None)
+        given = argument(call, _LOADERS)
         if given is None:
             return True
         made = made_by(given, scope, self.scopes)

@@ -136,8 +136,7 @@ class Objects(Names):
 
     def _of_imported(self, node: ast.Attribute, scope: Scope) -> Value:
         """What an attribute of a name is that is imported: of a module, or the default of a field of a class."""
-        found = scope.find(node.value.id) if isinstance(node.value, ast.Name) else None
-        bound = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        bound = scope.bound(node.value)
         if self.modules is None or not isinstance(bound, (ast.Import, ast.ImportFrom)) or "setattr" in self.scopes.called:
             return self.lost(node)
         changed = self._changed(node, scope)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.readers.python.attributes import is_unpacked
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.expressions import Expressions
 from pytest_gbs.readers.python.options import destinations
@@ -125,7 +126,7 @@ class Parameters(Expressions):
         """
         plain = [*function.args.posonlyargs, *function.args.args][skipped:]
         by_name = {each.arg: each for each in (*plain, *function.args.kwonlyargs)}
-        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        if is_unpacked(call) or any(each.arg is None for each in call.keywords):
             return {each: self.lost(call) for each in by_name.values()}
         given: dict[ast.AST, Value] = {node: self.value(each, scope) for node, each in zip(plain, call.args, strict=False)}
         named = {by_name[each.arg]: each.value for each in call.keywords if each.arg in by_name}
@@ -171,8 +172,7 @@ class Parameters(Expressions):
 
     def _result(self, node: ast.Call, scope: Scope) -> tuple[ast.expr, Scope] | None:
         """What a function of this file returns, with its scope; None if it is another, or returns several things."""
-        found = scope.find(node.func.id) if isinstance(node.func, ast.Name) else None
-        function = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        function = scope.bound(node.func)
         if not isinstance(function, ast.FunctionDef) or function.decorator_list:
             return None
         if function not in self.returned:

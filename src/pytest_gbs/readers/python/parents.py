@@ -14,7 +14,7 @@ from pytest_gbs.model.location import Source, Unreadable, below
 from pytest_gbs.model.program_context import Read
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.program import Program, read_program
-from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, table_of
 from pytest_gbs.readers.python.scopes import Scopes, read_scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -214,7 +214,7 @@ def _lose(base: Table, path: _Path) -> None:
     table = base
     for number, key in enumerate(path):
         place, value = table.entries.get(key, (None, None))
-        inner = value.arguments if isinstance(value, Made) else value
+        inner = table_of(value)
         if place is None or value is None:
             return
         below_it = path[number + 1] if number + 1 < len(path) else None
@@ -246,14 +246,14 @@ def _merge(child: Table, base: Table, depth: int = 0) -> Table:
         return child
     entries = dict(base.entries)
     for key, (place, value) in child.entries.items():
-        under = base.entries.get(key, (None, None))[1]
+        under = base.get(key)
         entries[key] = place, _over(value, under, depth) if isinstance(value, Table) and under is not None else value
     return Table(entries, child.start, child.stop, child.rest or base.rest)
 
 
 def _over(child: Table, under: Value, depth: int) -> Table:
     """`child` over what its parent has under the same key."""
-    replaces = child.entries.get(_REPLACES, (None, None))[1]
+    replaces = child.get(_REPLACES)
     if isinstance(replaces, Known) and replaces.value:
         return child
     if isinstance(under, Table) and replaces is None:

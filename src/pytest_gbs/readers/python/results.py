@@ -33,6 +33,11 @@ class Table(NamedTuple):
     stop: int
     rest: Lost | None = None
 
+    def get(self, key: str) -> Value | None:
+        """The value of `key`, None if it has none here."""
+        entry = self.entries.get(key)
+        return entry[1] if entry is not None else None
+
 
 class Items(NamedTuple):
     """The values of a list or a tuple."""
@@ -88,6 +93,11 @@ NAMESPACE: Final = "argparse.Namespace"
 SAMPLES: Final = "samples per optimizer step"  # of all processes, which share them
 SHARING: Final = "processes that share a batch"
 STEPS: Final = "batches per optimizer step"  # the key of what no key holds: how often a loop of a program's own steps its optimizer
+
+
+def table_of(value: Value | None) -> Value | None:
+    """The arguments of what a class makes; any other value as it is."""
+    return value.arguments if isinstance(value, Made) else value
 
 
 def sets_batch(table: Table) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from pytest_gbs.readers.python.attributes import dotted
+from pytest_gbs.readers.python.attributes import argument, dotted
 from pytest_gbs.readers.python.results import Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
@@ -18,7 +18,7 @@ def sampled(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Value:
     call, where = made
     name = evaluator.scopes.qualified(call.func)
     if name.startswith("torch.") and name.endswith(".BatchSampler"):
-        given = next((each.value for each in call.keywords if each.arg == "batch_size"), call.args[1] if len(call.args) > 1 else None)
+        given = argument(call, "batch_size", position=1)
         return evaluator.value(given, where) if given is not None else evaluator.lost(node)
     definition = evaluator.definition(call.func, where) or (evaluator.class_elsewhere(call.func) or (None, None))[1]
     found = _collects(definition) if definition is not None else None

@@ -10,7 +10,7 @@ from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_SCHEDULES
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.schedule import Counts, Schedule, StepCount
-from pytest_gbs.readers.python.attributes import dotted
+from pytest_gbs.readers.python.attributes import argument, dotted
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import OPEN, Branch, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
@@ -54,7 +54,7 @@ class _Reading:
         self.program, self.scopes = program, scopes
         self.evaluator = Evaluator(program, scopes)
         self.accelerators: set[str] = set()
-        self.conditions: dict[ast.AST, Branch | None] = {}
+        self.conditions: dict[ast.AST, Branch | None] = {}  # under which a name gets what a call gives
         self.counters: dict[str, list[str]] = {}
         self.moved: dict[str, bool] = {}
 
@@ -84,7 +84,7 @@ class _Reading:
             return False
         prepared = set(self._prepares(named[0], scope))
         others = [each.value for each in scope.names[named[0]] if each.value is not call and each.value not in prepared]
-        branches = [self._branch(each) for each in prepared]
+        branches = [self.conditions.get(each, OPEN) for each in prepared]
         surely = any(each is None for each in branches) or len(branches) > 1
         return surely and not others and all(each.lineno > call.lineno for each in prepared) and self.moved.get(named[0], False)
 
@@ -117,15 +117,9 @@ class _Reading:
             and any(isinstance(each, ast.Name) and each.id == name for each in call.args)
         ]
 
-    def _branch(self, call: ast.Call) -> Branch | None:
-        """The condition under which a name gets what `call` gives; an open one if none gets it."""
-        return self.conditions.get(call, OPEN)
-
     def _argument(self, call: ast.Call, name: str, position: int, scope: Scope) -> StepCount | None:
         """What `call` is given for the steps called `name`; None if that is not plain."""
-        node = next((each.value for each in call.keywords if each.arg == name), None)
-        if node is None and position < len(call.args):
-            node = call.args[position]
+        node = argument(call, name, position=position)
         factors = self._factors(node, scope, call.lineno, 0) if node is not None else None
         return self._counted(factors, node, scope, call.lineno) if factors is not None and node is not None else None
 
@@ -180,7 +174,7 @@ class _Reading:
         if all(each.lineno > loader.lineno for each in prepared):
             return Counts.BATCHES
         before = [each for each in prepared if each.lineno < loader.lineno]
-        return Counts.SHARE if any(self._branch(each) is None for each in before) else ""
+        return Counts.SHARE if any(self.conditions.get(each, OPEN) is None for each in before) else ""
 
     def _factors(self, node: ast.expr, scope: Scope, line: int, depth: int) -> _Factors | None:
         """The factors of `node`, names followed to what they are before `line`; None if it is no plain product."""

@@ -100,6 +100,16 @@ class Scope:
             scope = scope.parent
         return None
 
+    def binding(self, node: ast.expr) -> tuple[Scope, Binding] | None:
+        """The one binding of the name that `node` is, with the scope that has it; None if it has several, or `node` is no name."""
+        found = self.find(node.id) if isinstance(node, ast.Name) else None
+        return (found[0], found[1][0]) if found is not None and len(found[1]) == 1 else None
+
+    def bound(self, node: ast.expr) -> ast.AST | None:
+        """What alone binds the name that `node` is: a definition, an import, a statement."""
+        found = self.binding(node)
+        return found[1].node if found is not None else None
+
 
 class Scopes(NamedTuple):
     """All that a program binds and calls: `calls` and `dictionaries` that are written out, each with its scope.

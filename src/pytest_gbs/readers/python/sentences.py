@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.readers.python.attributes import argument
 from pytest_gbs.readers.python.loops import Reading
 from pytest_gbs.readers.python.results import Table
 from pytest_gbs.readers.python.scopes import Scope, Scopes
@@ -24,24 +25,22 @@ def trained_by_fit(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.A
     reading, span = Reading(scopes, evaluator), evaluator.program.span
     for call, scope in scopes.called.get("fit", [])[:MOST_BINDINGS]:
         given = (_at(each, call, scope, evaluator) for each in _loaders(call, scope))
-        found = [reading.loader(each, scope, frozenset(), 0) for each in given]
+        found = [reading.loader(each, scope) for each in given]
         last = found[-1] if found else None
         if last is None or None in found:
             continue
-        batch = Table({"batch_size": (reading.place(last), reading.batch(last))}, *span(last.call))
         mark = (span(call.func), Table({}, *span(call.func)))
-        yield call, Table({_PACKAGE: mark, "DataLoader": (span(last.call.func), batch)}, *span(call))
+        yield call, Table({_PACKAGE: mark, "DataLoader": reading.entry(last)}, *span(call))
 
 
 def _loaders(call: ast.Call, scope: Scope) -> list[ast.expr]:
     """The loaders that `fit` is given; none if it is not plain which."""
-    given = {each.arg: each.value for each in call.keywords}
-    if _LOADER in given:
-        return [given[_LOADER]]
-    objectives = given.get(_OBJECTIVES)
-    bound = scope.find(objectives.id) if isinstance(objectives, ast.Name) else None
-    if bound is not None:
-        objectives = bound[1][0].value if len(bound[1]) == 1 and bound[1][0].item < 0 else None
+    loader, objectives = argument(call, _LOADER), argument(call, _OBJECTIVES)
+    if loader is not None:
+        return [loader]
+    if isinstance(objectives, ast.Name) and scope.find(objectives.id) is not None:
+        found = scope.binding(objectives)
+        objectives = found[1].value if found is not None and found[1].item < 0 else None
     pairs = objectives.elts if isinstance(objectives, ast.List) else []
     plain = [each.elts[0] for each in pairs if isinstance(each, ast.Tuple) and len(each.elts) == 2]
     return plain if len(plain) == len(pairs) else []

@@ -77,8 +77,8 @@ def stated_product(scopes: Scopes, evaluator: Evaluator, *, of_devices: bool = F
 
 def shared_batch(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Known | None:
     """The batch of all processes if `node` is the share of one, `int(total / world_size)`, and the program stops at an uneven one."""
-    found = scope.find(node.id) if isinstance(node, ast.Name) else None
-    value = found[1][0].value if found is not None and len(found[1]) == 1 and found[1][0].item < 0 else None
+    found = scope.binding(node)
+    value = found[1].value if found is not None and found[1].item < 0 else None
     where, share = (found[0], value) if found is not None and value is not None else (scope, node)
     if isinstance(share, ast.Call) and dotted(share.func) == "int" and len(share.args) == 1:
         share = share.args[0]

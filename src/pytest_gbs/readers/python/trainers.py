@@ -66,4 +66,4 @@ def _batch(method: ast.FunctionDef, scope: Scope, reading: Reading) -> Entry:
 
 
 def _loader(value: ast.expr | None, scope: Scope, reading: Reading) -> Loader | None:
-    return reading.loader(value, scope, frozenset(), 0) if value is not None else None
+    return reading.loader(value, scope) if value is not None else None
