@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from pytest_gbs.settings.versions import Versions
 
 Found = TypeVar("Found")
-# Files whose names say that they may hold command lines (shell, `reads`), without importing it.
 # What tokenizers write: millions of characters, with each word of a language as a key.
 _VOCABULARIES: Final = ("tokenizer.json", "vocab.json")
+# Files whose names say that they may hold command lines (shell, `reads`), without importing it.
 COMMANDS: Final = (*SCRIPTS, *DOCUMENTS, ".mk")
 WORTH_SHARING: Final = 200  # files a process; fewer are read before another one has started
 _READ_AHEAD: Final = 10_000_000  # characters of files that are looked at before they are checked
@@ -68,22 +68,17 @@ class Repository:
         self._ahead: dict[str, Source] = {}
         self._awaited: set[str] = set()
         self._room = _READ_AHEAD if memory is None else 0  # what is kept aside would be read without a note
-        self._paths: tuple[str, ...] | None = None
         self._launcher_files: dict[str, tuple[LauncherFile, str] | None] = {}
         self._nearby: dict[str, Nearby] = {}
-        self._readable: tuple[str, ...] | None = None
-        self._all: tuple[str, ...] | None = None
         self._scripts: Scripts | None = None
         self._named_scripts: set[str] = set()
         self._unlisted: tuple[tuple[str, str], ...] = ()
         self.notice = ""  # why not all files were listed, once they were
         self._documents: dict[str, tuple[Document | Unreadable, ...]] = {}
         self._latest: tuple[Source, tuple[Document | Unreadable, ...]] | None = None
-        self._document_cache: DocumentCache | None = None
         self._recognise = recogniser(settings.frameworks)
         hints, self._called = recognising_words(settings.frameworks)
         self._hints = sorted({*launcher_hints(), *hints})
-        self._versions: Versions | None = None
 
     def recognise(self, document: Document, program: Program = NO_PROGRAM) -> Framework | None:
         """The table that `document` is a recipe of, as it is at the versions that the repository is for, or None.
@@ -93,23 +88,25 @@ class Repository:
         found = self._recognise(document, program)
         if found is None or not _depends_on_versions(found, document):
             return found
-        if self._versions is None:
-            from pytest_gbs.settings.versions import Versions
-
-            paths = self.all_paths
-            self._versions = self.recall("versions", lambda: Versions(self.for_all, self.settings, lambda: paths))
         return self._versions.fitted(found, document, program.path)
+
+    @cached_property
+    def _versions(self) -> Versions:
+        """The versions of the frameworks that the repository is for."""
+        from pytest_gbs.settings.versions import Versions
+
+        paths = self.all_paths
+        return self.recall("versions", lambda: Versions(self.for_all, self.settings, lambda: paths))
 
     def recall(self, name: Hashable, find: Callable[[], Found], given: object = None, matters: Callable[[], bool] = lambda: True) -> Found:
         """What `find` gives, or what it gave in an earlier check that is remembered, as `Memory.recall` does."""
         return find() if self.memory is None else self.memory.recall(name, find, given, matters)
 
-    @property
+    @cached_property
     def all_paths(self) -> tuple[str, ...]:
-        """All files of the tree, sorted; listed once."""
-        if self._all is None:
-            self._all, self._unlisted, self.notice = listing(self.tree)
-        return self._all
+        """All files of the tree, sorted."""
+        paths, self._unlisted, self.notice = listing(self.tree)
+        return paths
 
     def unlisted(self, targets: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield the folders below `targets` that could not be listed, each with the reason, once the tree was listed."""
@@ -154,19 +151,15 @@ class Repository:
             self._room -= len(source.text)
         return source
 
-    @property
+    @cached_property
     def paths(self) -> tuple[str, ...]:
         """All configuration files of the tree, sorted."""
-        if self._paths is None:
-            self._paths = tuple(path for path in self.all_paths if path.endswith(CONFIGURATIONS))
-        return self._paths
+        return tuple(path for path in self.all_paths if path.endswith(CONFIGURATIONS))
 
-    @property
+    @cached_property
     def readable_paths(self) -> tuple[str, ...]:
         """All files of the tree that may hold a recipe, sorted: configurations, Python programs and notebooks."""
-        if self._readable is None:
-            self._readable = tuple(path for path in self.all_paths if path.endswith(RECIPES))
-        return self._readable
+        return tuple(path for path in self.all_paths if path.endswith(RECIPES))
 
     def targets(self, targets: Sequence[str]) -> dict[str, bool]:
         """The files to report on, in path order, and whether each was named itself.
@@ -281,14 +274,12 @@ class Repository:
         """True if the tree has a single file: nothing can be around it that fills up what it leaves open."""
         return len(self.all_paths) == 1
 
-    @property
+    @cached_property
     def document_cache(self) -> DocumentCache:
         """The tree for compositions, which look at the same files again and again."""
-        if self._document_cache is None:
-            from pytest_gbs.composition.document_cache import DocumentCache
+        from pytest_gbs.composition.document_cache import DocumentCache
 
-            self._document_cache = DocumentCache(self.tree, self._read, self.all_paths, keep=self.memory is None)
-        return self._document_cache
+        return DocumentCache(self.tree, self._read, self.all_paths, keep=self.memory is None)
 
     def readable(self, path: str) -> tuple[Document, ...]:
         """The documents of the file at `path` that can be read, read once."""

@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from hashlib import sha1, sha256
 from typing import Any, Final
 
@@ -261,16 +262,17 @@ class GitTree:
         self.exclude = exclude
         self.blobs, self.links = repository.blobs(commit)
         self._sizes, self._contents = _Store(repository, "--batch-check"), _Store(repository, "--batch")
-        self._paths: tuple[str, ...] | None = None
         self._known: dict[str, Source | Unreadable] = {}
         self._texts: dict[str, Source | Unreadable] = {}
 
     def paths(self) -> tuple[str, ...]:
         """The paths of all files, sorted; hidden, excluded and installed ones left out."""
-        if self._paths is None:
-            is_left_out = _left_out(self.blobs, self.exclude)
-            self._paths = tuple(sorted(path for path in self.blobs if not is_left_out(path)))
         return self._paths
+
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        is_left_out = _left_out(self.blobs, self.exclude)
+        return tuple(sorted(path for path in self.blobs if not is_left_out(path)))
 
     def read(self, path: str) -> Source | Unreadable:
         """The text of the file at `path`, or why it can't be read."""

@@ -110,12 +110,10 @@ class Scripts:
         self._named = frozenset(named)
         self._jobs = jobs
         self._left_out = left_out
-        self._paths: tuple[str, ...] | None = None
         self._found: dict[str, tuple[FoundLaunch, ...]] = {}
         self.scripts: dict[str, Script] = {}
         self.unread: dict[str, Unread] = {}
         self.mistakes: defaultdict[str, list[Mistake]] = defaultdict(list)  # in each script or document
-        self._unread_scripts: UnreadScripts | None = None
         self._stops: list[Stop] = []  # of the script at hand
         self._started = MOST_STARTED
         self._shared = SharedSteps()
@@ -124,13 +122,11 @@ class Scripts:
         # How a launcher file is looked into: what is in it never decides which recipe is launched.
         self.lightly: Callable[[Callable[[], Any]], Any] = lambda look: look()
 
-    @property
+    @cached_property
     def paths(self) -> tuple[str, ...]:
         """The files of the tree whose names say that they may hold command lines."""
-        if self._paths is None:
-            listed = tuple(path for path in self._all if (reads(path) or path in self._jobs) and not self._left_out(path))
-            self._paths = tuple(sorted({*listed, *self._named})) if self._named else listed
-        return self._paths
+        listed = tuple(path for path in self._all if (reads(path) or path in self._jobs) and not self._left_out(path))
+        return tuple(sorted({*listed, *self._named})) if self._named else listed
 
     def launches(self, path: str) -> tuple[FoundLaunch, ...]:
         """The launches of the script at `path`, in order."""
@@ -252,12 +248,10 @@ class Scripts:
             if _kind(path) == Kind.SCRIPT and self.unread_scripts.may_name(path, recipe):
                 yield unread
 
-    @property
+    @cached_property
     def unread_scripts(self) -> UnreadScripts:
         """What scripts may launch, judged by their texts; worked out only for those that were not read."""
-        if self._unread_scripts is None:
-            self._unread_scripts = UnreadScripts(self._for_all, self._all, self.paths)
-        return self._unread_scripts
+        return UnreadScripts(self._for_all, self._all, self.paths)
 
     def _readable(self, path: str) -> Source | Unreadable:
         """The file at `path`, or why it can't be read; what git marked in a document is for readers to see."""

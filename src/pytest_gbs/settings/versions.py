@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.frameworks.versions import (
@@ -38,7 +38,6 @@ class Versions:
         self._stated = {normalised(name): text for name, text in settings.versions}
         self._source = settings.source
         self._paths = paths
-        self._files: dict[str, tuple[str, ...]] | None = None
         self._pins: dict[tuple[str, str], Pin | None] = {}
         self._copies = Copies(tree, paths())
         self._fitted: dict[tuple[str, str | None, Pin | None, frozenset[KeyPath]], Framework] = {}
@@ -113,19 +112,23 @@ class Versions:
 
     def _of_folder(self, package: str, folder: str) -> list[Pin]:
         """What the files of a folder say of `package`, or what those in its folders `requirements` and `docker` do; else its submodules."""
-        from pytest_gbs.settings.requirements import SUBMODULES, asks_for_versions
+        from pytest_gbs.settings.requirements import SUBMODULES
 
-        if self._files is None:
-            listed: dict[str, tuple[str, ...]] = {}
-            for path in self._paths():
-                home, _, name = path.rpartition("/")
-                if asks_for_versions(name):
-                    above, _, last = home.rpartition("/")
-                    home = above if last in _OF_THE_FOLDER_ABOVE else home
-                    listed[home] = (*listed.get(home, ()), path)
-            self._files = listed
         hidden = f"{folder}/{SUBMODULES}".lstrip("/")
         return self._read_pins(self._files.get(folder, ()), package) or self._read_pins((hidden,), package)
+
+    @cached_property
+    def _files(self) -> dict[str, list[str]]:
+        """The files that may say which versions they are for, by their folder or the one above."""
+        from pytest_gbs.settings.requirements import asks_for_versions
+
+        listed: dict[str, list[str]] = {}
+        for path in self._paths():
+            home, _, name = path.rpartition("/")
+            if asks_for_versions(name):
+                above, _, last = home.rpartition("/")
+                listed.setdefault(above if last in _OF_THE_FOLDER_ABOVE else home, []).append(path)
+        return listed
 
     def _read_pins(self, paths: Iterable[str], package: str) -> list[Pin]:
         from pytest_gbs.settings.requirements import read_pins

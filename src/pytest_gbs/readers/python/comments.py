@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left, bisect_right
-from functools import cache
+from functools import cache, cached_property
 
 from pytest_gbs.model.document import CommentBlock, Mapping
 from pytest_gbs.model.location import KeyPath
@@ -27,30 +27,29 @@ class ProgramComments:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.found: dict[int, tuple[int, str, bool]] | None = None
-        self.numbers: list[int] = []  # of the lines with a comment, ascending
 
-    def _read(self) -> dict[int, tuple[int, str, bool]]:
-        if self.found is None:
-            self.found = {}
-            text, lines = self.program.text, self.program.lines
-            for match in _string_or_comment().finditer(text):
-                if match[1]:
-                    line = lines.line_of(match.start())
-                    self.found[line] = match.start(), match[1], not text[lines.starts[line - 1] : match.start()].strip()
-            self.numbers = list(self.found)
-        return self.found
+    @cached_property
+    def found(self) -> dict[int, tuple[int, str, bool]]:
+        """The comments by their lines, in order: where each starts, its text, and whether it has the line to itself."""
+        found: dict[int, tuple[int, str, bool]] = {}
+        text, lines = self.program.text, self.program.lines
+        for match in _string_or_comment().finditer(text):
+            if match[1]:
+                line = lines.line_of(match.start())
+                found[line] = match.start(), match[1], not text[lines.starts[line - 1] : match.start()].strip()
+        return found
 
     def of_call(self, node: ast.AST, keyed: Index, alone: bool) -> tuple[CommentBlock, ...]:
         """The comments within a call, right above it, behind or above what gives its values, and at the top of a file with one recipe."""
-        comments = self._read()
+        comments = self.found
         text = (*self._prose(node), *self._docstring(node))
         if not comments and not text:
             return ()
         keys = self._keys(keyed)
         first: int = getattr(node, "lineno", 1)
         last: int = getattr(node, "end_lineno", first)
-        within = self.numbers[bisect_left(self.numbers, first) : bisect_right(self.numbers, last)]
+        numbers = list(comments)
+        within = numbers[bisect_left(numbers, first) : bisect_right(numbers, last)]
         lines = {*within, *(keys.keys() & comments.keys())}
         parts = {line: [line] for line in lines}
         for line in keys:  # a comment above the field or the option whose default is the value
@@ -70,7 +69,7 @@ class ProgramComments:
         """All comments outside of functions, those behind a name its own."""
         keys = self._keys({path: entry for path, entry in keyed.items() if len(path) == 1}, values=False)
         below = sorted(keys)
-        return tuple(self._block([line], *self._owner(line, keys, below)) for line in self._read())
+        return tuple(self._block([line], *self._owner(line, keys, below)) for line in self.found)
 
     def _prose(self, node: ast.AST) -> tuple[CommentBlock, ...]:
         """The text of the cell right above the one of `node`, in a notebook, as a comment above it."""
@@ -118,14 +117,14 @@ class ProgramComments:
         return self.program.lines.line_of(places[number][0] + place - places[number][1])
 
     def _owner(self, line: int, keys: dict[int, KeyPath], below: list[int]) -> tuple[KeyPath | None, str]:
-        if not self._read()[line][2]:
+        if not self.found[line][2]:
             return keys.get(line), TRAILING
         number = bisect_left(below, line)
         return (keys[below[number]] if number < len(below) else None), ABOVE
 
     def _above(self, line: int) -> list[int]:
         """The lines of the comment that ends right above `line`."""
-        comments = self._read()
+        comments = self.found
         first = line
         while first - 1 in comments and comments[first - 1][2]:
             first -= 1
@@ -140,7 +139,7 @@ class ProgramComments:
         pieces: list[tuple[int, int]] = []
         length = 0
         for line in lines:
-            offset, raw, _ = self._read()[line]
+            offset, raw, _ = self.found[line]
             text = raw.lstrip("#").lstrip()
             pieces.append((length, self.program.place(offset + len(raw) - len(text))))
             texts.append(text.rstrip())

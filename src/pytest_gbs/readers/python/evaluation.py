@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,14 +33,10 @@ class Evaluation:
         self.given: dict[ast.AST, Value] = {}  # what parameters are, if that is known better than from the calls in the file
         self.left = MOST_EVALUATED
         self.depth = 0
-        self.options: dict[str, list[ast.Call]] | None = None
         self.set_options: dict[tuple[str, bool], bool] = {}
         self.settings = {each.name: (number, each) for number, each in enumerate(line.settings)} if line is not None else {}
         self.unset: list[tuple[int, int, str]] = []  # variables that are taken to be unset, and where they are asked for
         self.abbreviated: dict[tuple[str, ...], bool] = {}
-        self.run: frozenset[str] | None = None
-        self.mentioned: Counter[str] | None = None
-        self.changed: dict[str, list[tuple[ast.Call, Scope]]] | None = None  # by methods of dictionaries
         self.decorators: dict[ast.AST, dict[str, ast.Call]] = {}
         self.ancestors: dict[ast.AST, list[ast.ClassDef]] = {}
         self.behind: dict[ast.ClassDef, Ancestor] = {}

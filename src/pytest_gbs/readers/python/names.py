@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import sys
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.document import NOTEBOOK
@@ -101,18 +101,18 @@ class Names(Parameters):
             else:
                 rest = table.rest or self.lost(change.target)
         table = table._replace(entries=entries, rest=rest)
-        for call, where in self._changing(name):
+        for call, where in self._changing.get(name, ()):
             table = self._after(table, call, where, node)
         return table
 
-    def _changing(self, name: str) -> list[tuple[ast.Call, Scope]]:
-        """The calls of methods that change the dictionary `name`."""
-        if self.changed is None:
-            self.changed = defaultdict(list)
-            for call, scope in (each for method in CHANGING for each in self.scopes.called.get(method, ())):
-                if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
-                    self.changed[call.func.value.id].append((call, scope))
-        return self.changed.get(name, [])
+    @cached_property
+    def _changing(self) -> dict[str, list[tuple[ast.Call, Scope]]]:
+        """The calls of methods that change a dictionary, by its name."""
+        found: dict[str, list[tuple[ast.Call, Scope]]] = {}
+        for call, scope in (each for method in CHANGING for each in self.scopes.called.get(method, ())):
+            if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+                found.setdefault(call.func.value.id, []).append((call, scope))
+        return found
 
     def _after(self, table: Table, call: ast.Call, scope: Scope, node: ast.expr) -> Table:
         """`table` where `call`, a method of it, may have been called: the keys of `update(more)` are lost at `node`, else all of them."""

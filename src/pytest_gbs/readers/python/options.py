@@ -28,17 +28,16 @@ class Options(Evaluation):
             return self.lost(node)
         return base.arguments.entries[name][1] if name in base.arguments.entries else self._option_called(name, node)
 
-    def _options(self) -> dict[str, list[ast.Call]]:
+    @cached_property
+    def options(self) -> dict[str, list[ast.Call]]:
         """The calls that give each option of argparse, by the name under which its value is kept."""
-        if self.options is None:
-            self.options = {}
-            called = self.scopes.called
-            for call, _ in (*called.get("add_argument", ()), *called.get("set_defaults", ())):
-                if isinstance(call.func, ast.Attribute):
-                    set_later = [each.arg for each in call.keywords if each.arg] if call.func.attr == "set_defaults" else []
-                    for name in set_later or destinations(call):
-                        self.options.setdefault(name, []).append(call)
-        return self.options
+        found: dict[str, list[ast.Call]] = {}
+        for call, _ in (*self.scopes.called.get("add_argument", ()), *self.scopes.called.get("set_defaults", ())):
+            if isinstance(call.func, ast.Attribute):
+                set_later = [each.arg for each in call.keywords if each.arg] if call.func.attr == "set_defaults" else []
+                for name in set_later or destinations(call):
+                    found.setdefault(name, []).append(call)
+        return found
 
     @cached_property
     def foreign(self) -> frozenset[str]:
@@ -50,7 +49,7 @@ class Options(Evaluation):
 
         A statement that computes the value from what it was does the same to what a command line gives.
         """
-        for name, calls in self._options().items():
+        for name, calls in self.options.items():
             given = next((each.value for each in calls[0].keywords if each.arg == "default"), None)
             plain = len(calls) == 1 and _is_plain(calls[0]) and not self._is_set(name, anew=True)
             value = self.value(given, self.scopes.module) if given is not None else Known(None, *self.program.span(calls[0]))
@@ -58,16 +57,16 @@ class Options(Evaluation):
 
     def each_option(self) -> Iterator[tuple[str, Value]]:
         """Yield what each option of argparse gives in this program."""
-        for name, calls in self._options().items():
+        for name, calls in self.options.items():
             yield name, self._option_called(name, calls[0].func)
 
     def spellings(self) -> dict[str, str]:
         """The flags of argparse, each with the name under which its value is kept: `b` and `batch_size`, both `batch_size`."""
-        return {flag: name for name, calls in self._options().items() for call in calls for flag in _flags(call)}
+        return {flag: name for name, calls in self.options.items() for call in calls for flag in _flags(call)}
 
     def _option_called(self, name: str, node: ast.expr) -> Value:
         """What an option of argparse gives: its default, or what the command line has."""
-        options = self._options().get(name, [])
+        options = self.options.get(name, [])
         if not options or len(options) > MOST_BINDINGS or self._is_set(name):
             return self.lost(node)
         found = self._agreed_value([self._of_option(each, node) for each in options], node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
@@ -54,7 +55,7 @@ class Parameters(Expressions):
             return self._agreed_value(
                 [given, *(self._argument(call, where, binding, around) for call, where in calls[:MOST_BINDINGS])], node
             )
-        runs = self._is_run(function.name)
+        runs = function.name in self._run
         if runs and not calls:
             default = self._default(binding.value, around) if binding.value is not None else self.lost(node)
             return self.from_command_line((binding.node.arg,), default, node, by_place=True)
@@ -187,14 +188,15 @@ class Parameters(Expressions):
         calls = len(self.scopes.called.get(name, ()))
         if self.program.text.count(name) == calls + 1:  # with the definition itself
             return False
-        if self.mentioned is None:
-            names = (each.id for each in ast.walk(self.program.tree) if isinstance(each, ast.Name))
-            self.mentioned = Counter(names)
-        return self.mentioned[name] > calls
+        return self._mentioned[name] > calls
 
-    def _is_run(self, name: str) -> bool:
-        """Whether the function `name` is handed to a library that makes a command line of it."""
-        if self.run is None:
-            runners = (call for call, _ in self.scopes.calls if self.scopes.qualified(call.func) in RUNS)
-            self.run = frozenset(each.id for call in runners for each in call.args if isinstance(each, ast.Name))
-        return name in self.run
+    @cached_property
+    def _mentioned(self) -> Counter[str]:
+        """How often the program has each name."""
+        return Counter(each.id for each in ast.walk(self.program.tree) if isinstance(each, ast.Name))
+
+    @cached_property
+    def _run(self) -> frozenset[str]:
+        """The functions that are handed to a library which makes a command line of them."""
+        runners = (call for call, _ in self.scopes.calls if self.scopes.qualified(call.func) in RUNS)
+        return frozenset(each.id for call in runners for each in call.args if isinstance(each, ast.Name))
