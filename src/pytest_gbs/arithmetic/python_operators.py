@@ -19,5 +19,3 @@ OPERATORS: Final[dict[type[ast.operator], Callable[[Number, Number], Number]]] =
     ast.Mod: operator.mod,
 }
 """What each gives of two numbers; division by zero raises ZeroDivisionError."""
-
-__all__ = ["OPERATORS", "Number"]

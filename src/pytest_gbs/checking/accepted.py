@@ -83,6 +83,3 @@ def _unmatched_excludes(settings: Settings, tree: Tree) -> Iterator[str]:
     for glob in settings.exclude:
         if not any(matches_any(path, (glob,)) for path in (*folders, *paths)):
             yield f'exclude has "{glob}", which matches no file that would be read'
-
-
-__all__ = ["accepted", "missing", "read_baseline", "unmatched_globs"]

@@ -90,6 +90,3 @@ def _places(run: Run) -> Iterator[str]:
     if run.launch is not None:
         yield run.launch.at.source
         yield from (file.path for file in run.launch.start.files) if run.launch.start is not None else ()
-
-
-__all__ = ["check_changed"]

@@ -102,6 +102,3 @@ class HardwareLookup:
             what = "does not state the number of processes" if not sized else "launches with different numbers of processes"
             raise UsageError(f"{path} {what}; give --world-size instead")
         return sized[0]
-
-
-__all__ = ["HardwareLookup"]

@@ -212,6 +212,3 @@ def per_file_ignored(settings: Settings, path: str) -> frozenset[str]:
     if not settings.per_file_ignores:
         return frozenset()
     return frozenset(code for pattern, codes in settings.per_file_ignores if matches(path, pattern) for code in codes)
-
-
-__all__ = ["apply", "is_silenced", "per_file_ignored", "read_suppressions"]

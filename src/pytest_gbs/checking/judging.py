@@ -148,6 +148,3 @@ def _judged(run: Run) -> Iterator[NodeClaim]:
         whole = int(needed) if needed.denominator == 1 else None
         text = f"{claim.declaration.value:,} = {found.coefficient} x {needed} GPUs per node on {nodes} node{'s' * (nodes != 1)}"
         yield NodeClaim(run.path, claim.declaration, nodes, whole, text)
-
-
-__all__ = ["RecipeJudgement", "judge_file", "judge_recipe"]

@@ -226,6 +226,3 @@ def _read_together(scripts: Scripts, jobs: int) -> None:
     finally:
         pool.close()
     scripts.keep(read)
-
-
-__all__ = ["LaunchIndex", "index_launches"]

@@ -161,6 +161,3 @@ def _is_left_open(at: Location | None, resolved: ResolvedLaunch) -> bool:
     stop = attrgetter("stop")
     first, last = bisect_left(script.comments, at.start - _BEHIND, key=stop), bisect_right(script.comments, at.start, key=stop)
     return any(word in block.text.lower() for block in script.comments[first:last] for word in _ASKS)
-
-
-__all__ = ["launch_run"]

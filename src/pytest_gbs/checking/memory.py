@@ -159,6 +159,3 @@ class Recorded(NamedTuple):
         found = self.base.read(path)
         self.note(path, found)
         return found
-
-
-__all__ = ["Memory", "Recorded"]

@@ -47,6 +47,3 @@ def _written(texts: frozenset[str], tree: Tree, paths: Iterable[str]) -> set[str
         if len(found) == len(texts):
             break
     return found
-
-
-__all__ = ["without_what_programs_settle"]

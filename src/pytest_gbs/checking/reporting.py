@@ -247,6 +247,3 @@ def _verdict_alone(pending: FileResult, outcomes: Outcomes) -> str | None:
         return None
     word = finalise.verdict(outcomes) if pending.framework is not None and pending.launches else Verdict.UNCLAIMED
     return None if word == Verdict.UNCLAIMED else word
-
-
-__all__ = ["FileResult", "Reporting", "active_rules"]

@@ -235,18 +235,3 @@ def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
 def claimed(runs: tuple[Run, ...]) -> bool:
     """Whether anything says what the batch of these runs should be."""
     return bool(runs and (runs[0].claims or runs[0].policies))
-
-
-__all__ = [
-    "BATCH",
-    "CLAIMED",
-    "COUNTING",
-    "Context",
-    "applied_with_tokens",
-    "build_runs",
-    "claimed",
-    "claimed_in",
-    "named_in_settings",
-    "with_claims",
-    "world_of",
-]

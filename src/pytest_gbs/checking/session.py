@@ -358,6 +358,3 @@ def _advice(files: list[FileReport]) -> str:
         return ""
     claims = "1 claim" if waiting == 1 else f"{waiting} claims"
     return f"set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides {claims}"
-
-
-__all__ = ["check"]

@@ -172,18 +172,3 @@ def words(found: Record) -> str:
     unit = found.unit.removesuffix("s") if number == "1" else found.unit
     each = "GPU" if found.of == PER_GPU else "data-parallel rank"
     return f"{number} {unit} per {each}" if found.global_batch_size is None else f"{number} {unit}"
-
-
-__all__ = [
-    "Comparison",
-    "Moved",
-    "batch_size",
-    "compare",
-    "key",
-    "moved",
-    "operands",
-    "per_gpu",
-    "record",
-    "same_batch",
-    "words",
-]

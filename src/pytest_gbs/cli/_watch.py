@@ -82,6 +82,3 @@ def _print_notes(arguments: argparse.Namespace, words: str) -> None:
     if not arguments.quiet:
         complain(f"[{strftime('%H:%M:%S')}] {words}", "")
     sys.stderr.flush()
-
-
-__all__ = ["watch"]

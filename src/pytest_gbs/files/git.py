@@ -342,6 +342,3 @@ def is_blob(data: bytes, name: str) -> bool:
     """Whether git would store `data` under `name`, line ends as they are or as git turns them."""
     kind = sha256 if len(name) == 64 else sha1
     return any(kind(b"blob %d\0" % len(each) + each).hexdigest() == name for each in (data, data.replace(b"\r\n", b"\n")))
-
-
-__all__ = ["GitRepository", "GitTree", "is_blob"]

@@ -91,6 +91,3 @@ def _kept(data: bytes, start: int, length: int) -> tuple[int, int]:
     if cut > length:
         raise ValueError
     return length - cut, start + 1
-
-
-__all__ = ["TrackedFiles"]

@@ -71,6 +71,3 @@ def _first(numbers: Iterable[int], works: Callable[[int], bool]) -> tuple[int, .
 
 def _pair(micro: int, accumulation: int, goal: Goal) -> Pair:
     return Pair(micro, accumulation, micro & (micro - 1) == 0, goal.now == (micro, accumulation))
-
-
-__all__ = ["around", "fits", "micro_batches", "plan", "world_sizes_near"]

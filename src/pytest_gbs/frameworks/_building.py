@@ -334,6 +334,3 @@ def _feeds_gpus(raw: Raw, named: _Named) -> FeedsGpus:
 def _removal(raw: Raw, package: str, home: str) -> Removal:
     package, source = raw.get("package", package), raw.get("source", home)
     return Removal(_key(raw["key"]), package, raw["since"], raw["label"], source, raw.get("instead", ""))
-
-
-__all__ = ["build_framework"]

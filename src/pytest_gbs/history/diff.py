@@ -319,6 +319,3 @@ def _claims(before: _Side, after: _Side) -> Iterator[str]:
     elif product == "undetermined":
         open_now = rules(_OPEN).code
         yield f"the comment's claim of {before.record.claim:,} was checked, and can no longer be decided ({open_now})"
-
-
-__all__ = ["BatchState", "differences", "since_run"]

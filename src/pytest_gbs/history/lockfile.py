@@ -134,6 +134,3 @@ _version = lazy_pattern(r"version = ([0-9]{1,6})")
 _entry = lazy_pattern(r'"((?:[^"\\]|\\.)*)" = \{ (.*) \}')
 _field = lazy_pattern(r'([a-z_]+) = (?:([0-9]{1,15})|"((?:[^"\\]|\\.)*)")(?:, (?=[a-z])|$)')
 _escape = lazy_pattern(r'\\(["\\nrt]|U[0-9a-f]{8})')
-
-
-__all__ = ["NAME", "LockLine", "read_lock", "write_lock"]

@@ -95,6 +95,3 @@ def _within(document: Document, key: KeyPath, node: Mapping) -> Document:
     depth = len(key)
     keyed = {path[depth:]: entry for path, entry in document.keyed.items() if path[:depth] == key and len(path) > depth}
     return document._replace(root=node, keyed=keyed, comments=(), duplicates=())
-
-
-__all__ = ["Companions"]

@@ -541,6 +541,3 @@ def _kind(path: str) -> str:
     if not _TESTS.isdisjoint(path.lower().split("/")[:-1]):
         return Kind.TEST
     return Kind.DOCUMENT if path.lower().endswith(DOCUMENTS) else Kind.SCRIPT
-
-
-__all__ = ["FoundLaunch", "ReadScript", "Scripts"]

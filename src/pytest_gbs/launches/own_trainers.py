@@ -90,6 +90,3 @@ def _module(name: str, file: Source, read: Read) -> Source | None:
     """The file of the module that `file` imports as `name`; None if it is not in the tree."""
     found = (read(path) for path in module_paths(name, file.path.rpartition("/")[0]))
     return next((each for each in found if isinstance(each, Source)), None)
-
-
-__all__ = ["has_own_trainer", "takes_prompts"]

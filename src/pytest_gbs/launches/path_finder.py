@@ -202,6 +202,3 @@ class PathFinder:
         source = self._tree.read(nearest) if nearest else None
         if isinstance(source, Source):
             yield from of_image(source)
-
-
-__all__ = ["PathFinder"]

@@ -106,6 +106,3 @@ def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
 
 def _paths(by_name: dict[str, list[str]], names: Iterable[str]) -> tuple[str, ...]:
     return tuple(path for name in sorted(names) for path in by_name[name])
-
-
-__all__ = ["UnreadScripts"]

@@ -64,6 +64,3 @@ def _at(at: Location, positions_of: PositionMaps) -> Iterator[types.Location]:
     found = positions.range(at.start, at.stop) if positions is not None else None
     if found is not None:
         yield types.Location(*found)
-
-
-__all__ = ["definitions", "references"]

@@ -162,6 +162,3 @@ def project_root(path: str, folder: str) -> str:
             return found
         found = os.path.dirname(found)
     return folder
-
-
-__all__ = ["Answer", "Project", "project_root"]

@@ -395,6 +395,3 @@ def _wants_kind(wanted: Iterable[types.CodeActionKind | str] | None, kind: str) 
 def serve() -> None:
     """Serve one client over standard input and output until it says goodbye."""
     make_server().start_io()
-
-
-__all__ = ["GbsServer", "make_server", "serve"]

@@ -82,6 +82,3 @@ def _within(text: Scalar, key: KeyPath) -> Scalar | None:
     if isinstance(value, (dict, list)):
         return None
     return Scalar(text.start, text.stop, value if isinstance(value, str) else json.dumps(value), not isinstance(value, str))
-
-
-__all__ = ["value_node"]
