@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.runtime.rows import fingerprint, tagged, take_rows
+from pytest_gbs.runtime.rows import Tagged, fingerprint, take_rows
 
 
 class Tensor:
@@ -64,8 +64,8 @@ def test_what_cannot_be_compared_has_no_fingerprint(value: Any) -> None:
 
 
 def test_a_collate_function_that_makes_no_dictionary_is_left_alone() -> None:
-    assert tagged(tuple)([1, 2]) == (1, 2)
+    assert Tagged(tuple)([1, 2]) == (1, 2)
 
 
 def test_a_tagging_function_can_be_sent_to_workers() -> None:
-    assert pickle.loads(pickle.dumps(tagged(tuple)))([1]) == (1,)
+    assert pickle.loads(pickle.dumps(Tagged(tuple)))([1]) == (1,)

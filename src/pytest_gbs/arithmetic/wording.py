@@ -70,6 +70,11 @@ def short(name: str) -> str:
     return CALLED.get(name, ("", name.replace("_", " ")))[1]
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 recipe`, `2,000 recipes`, `2 passes`."""
+    return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith(('s', 'h')) else 's'}"
+
+
 def count(value: int, name: str) -> str:
     """`value` with the word for `name`, singular where it is one: `1 node`, `8 GPUs per node`."""
     words = called(name)

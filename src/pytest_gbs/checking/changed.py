@@ -41,7 +41,7 @@ def check_changed(
         said = repository.messages(commit)
     base = Base(revision, {name: found for name, (_, found) in records(was).items()}, said)
     report = check(tree, targets, settings, given, keep_runs=True, base=base)
-    if changed.isdisjoint(_settings_files(settings)):
+    if changed.isdisjoint((settings.source, settings.baseline, NAME, "gbs.toml")):
         report = _only(report, changed, was)
     return report._replace(files=tuple(file._replace(runs=(), launcher=None) for file in report.files))
 
@@ -52,10 +52,6 @@ def _changed(tree: Tree, before: GitTree) -> frozenset[str]:
     gone = set(before.paths()) - set(paths)
     locks = [name for name in _SETTINGS if name in before.blobs or name in paths]
     return frozenset((*before.changed((*paths, *locks)), *gone))
-
-
-def _settings_files(settings: Settings) -> frozenset[str]:
-    return frozenset(filter(None, (settings.source, settings.baseline, NAME, "gbs.toml")))
 
 
 def _only(report: Report, changed: frozenset[str], was: Report) -> Report:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.finalise import Launched, Outcomes, merged
 from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
@@ -146,5 +147,5 @@ def _judged(run: Run) -> Iterator[NodeClaim]:
             continue
         needed = ratio(claim.declaration.value, found.coefficient)
         whole = int(needed) if needed.denominator == 1 else None
-        text = f"{claim.declaration.value:,} = {found.coefficient} x {needed} GPUs per node on {nodes} node{'s' * (nodes != 1)}"
+        text = f"{claim.declaration.value:,} = {found.coefficient} x {needed} GPUs per node on {counted(nodes, 'node')}"
         yield NodeClaim(run.path, claim.declaration, nodes, whole, text)

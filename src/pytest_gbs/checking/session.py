@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.evidence import HardwareLookup
 from pytest_gbs.checking.file_judge import FileJudge
@@ -268,7 +269,7 @@ class _Check:
         bugs: defaultdict[str, list[Bug]] = defaultdict(list)
         alone: defaultdict[str, list[Launched]] = defaultdict(list)
         others = dict.fromkeys(path for script in wanted for path in self.launches.recipes_of(script) if path not in chosen)
-        unasked = [each for path in others for each in self.guard.attempt(path, partial(self._pending, path), ())]
+        unasked = [each for path in others for each in self.guard.attempt(path, partial(tuple, self.judge.file(path, named=False)), ())]
         for pending in (*recipes, *unasked):
             for each in pending.judgement.launched:
                 script = _script_of(each)
@@ -287,9 +288,6 @@ class _Check:
                 # Launches of recipes that were not asked for are shown with the script that was.
                 whole.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
                 yield whole
-
-    def _pending(self, path: str) -> tuple[FileResult, ...]:
-        return tuple(self.judge.file(path, named=False))
 
     def _unlisted(self, targets: Sequence[str]) -> Iterator[FileResult]:
         """Yield the folders below `targets` that can't be listed, so that their content is unknown."""
@@ -356,5 +354,4 @@ def _advice(files: list[FileReport]) -> str:
     waiting = sum(o.claim and o.missing == (Name.GPUS_PER_NODE,) for file in files for o in file.undetermined)
     if not waiting:
         return ""
-    claims = "1 claim" if waiting == 1 else f"{waiting} claims"
-    return f"set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides {claims}"
+    return f"set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides {counted(waiting, 'claim')}"

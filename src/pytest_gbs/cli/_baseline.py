@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.checking.accepted import missing, read_baseline
 from pytest_gbs.cli._input import CheckRequest
 from pytest_gbs.cli._output import complain
-from pytest_gbs.formats._summary import count
 from pytest_gbs.history.baseline import BaselineEntry, entries, in_words, parse, render, without
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_FILE_BYTES
@@ -37,7 +37,7 @@ def apply(report: Report, request: CheckRequest, arguments: argparse.Namespace) 
         known_to_all = (
             "" if request.settings.baseline else f'; baseline = "{arguments.write_baseline}" in the settings leaves them out everywhere'
         )
-        complain(f"{count(found.total(), 'finding')} written to {arguments.write_baseline}{known_to_all}")
+        complain(f"{counted(found.total(), 'finding')} written to {arguments.write_baseline}{known_to_all}")
         return None
     name, known = _known(request, arguments)
     gone = Counter[BaselineEntry]() if arguments.changed_since else missing(report, known, request.settings, request.targets)

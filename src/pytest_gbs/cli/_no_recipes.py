@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.arithmetic.wording import listing
+from pytest_gbs.arithmetic.wording import counted, listing
 from pytest_gbs.cli._input import CheckRequest
 from pytest_gbs.cli._output import complain
-from pytest_gbs.formats._summary import count, files, launches
+from pytest_gbs.formats._summary import files, launches
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.report import Report, Role
 
@@ -36,10 +36,10 @@ def nothing_found(report: Report, request: CheckRequest) -> str:
         what = "is not a recipe or launcher file" if target.endswith(CONFIGURATIONS) else "holds no launch"
         return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
     where = " and ".join(target or "." for target in request.targets)
-    start = f"no recipe in {count(files(report), 'file')} below {where}"
+    start = f"no recipe in {counted(files(report), 'file')} below {where}"
     if unknown:
         return f"{start}, but {unknown.path} {unknown.words}; {_OWN}"
-    beside = [count(number, noun) for role, noun in _BESIDE if (number := files(report, role))]
+    beside = [counted(number, noun) for role, noun in _BESIDE if (number := files(report, role))]
     if beside:
         return f"{start}: {listing(beside, last='and')}, but no recipe and no script that starts a training with them"
     known = len({title.split(" (")[0] for title in titles()})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.files.worktree import Listing, listing
-from pytest_gbs.formats._summary import count
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.tree import Tree
 
@@ -39,7 +39,7 @@ class ProgressTree:
         now = monotonic()
         if now >= self.next:
             self.next, self.shown = now + _INTERVAL, True
-            self._write(f"\rgbs: {count(self.number, 'file')} read")
+            self._write(f"\rgbs: {counted(self.number, 'file')} read")
         return self.tree.read(path)
 
     def clear(self) -> None:

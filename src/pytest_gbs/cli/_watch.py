@@ -10,11 +10,11 @@ import sys
 from time import monotonic, sleep, strftime
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.cli._input import STDIN, read_request
 from pytest_gbs.cli._output import clear_screen, complain, complain_each
 from pytest_gbs.files.stamps import Stamps, stamps
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.formats._summary import count
 from pytest_gbs.model.errors import GbsError, UsageError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def watch(check: Callable[[argparse.Namespace], int], arguments: argparse.Namesp
             tree = _tree(arguments)
         except GbsError as error:
             complain_each(str(error).splitlines())
-        _print_notes(arguments, f"watching {count(len(seen), 'file')} for changes; Ctrl-C stops")
+        _print_notes(arguments, f"watching {counted(len(seen), 'file')} for changes; Ctrl-C stops")
         said = _await_change(tree, arguments, seen)
 
 
@@ -74,7 +74,7 @@ def _await_change(tree: WorkTree, arguments: argparse.Namespace, seen: Stamps) -
         if now != seen:
             changed = sorted(path for path in {*seen, *now} if seen.get(path) != now.get(path))
             first = os.path.relpath(changed[0])
-            return f"{first} changed" if len(changed) == 1 else f"{first} and {count(len(changed) - 1, 'other file')} changed"
+            return f"{first} changed" if len(changed) == 1 else f"{first} and {counted(len(changed) - 1, 'other file')} changed"
         sleep(max(_PAUSE, _SHARE * (monotonic() - start)))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import here
 from pytest_gbs.cli._output import emit
@@ -18,7 +19,6 @@ from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import find_root, has_settings, leads_outside
 from pytest_gbs.fixes.patching import patch
 from pytest_gbs.formats._escape import escape, has_control_sequences
-from pytest_gbs.formats._summary import count
 from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
@@ -84,7 +84,7 @@ def _next(root: Path, answers: list[str], errors: int) -> str:
     """What is left to do, a line each."""
     lines = []
     if errors:
-        lines.append(f"next: fix the {count(errors, 'error')} that gbs check reports, or accept what is there for now:")
+        lines.append(f"next: fix the {counted(errors, 'error')} that gbs check reports, or accept what is there for now:")
         lines.append(f'      gbs check --write-baseline {_BASELINE}, and baseline = "{_BASELINE}" in the settings')
     lines.extend(_own_framework(root))
     if not _exists(root / _LOCK):
@@ -109,7 +109,7 @@ def _own_framework(root: Path) -> Iterator[str]:
     if not found:
         return
     first = found[0]
-    others = f" (and {count(len(found) - 1, 'other file')})" if found[1:] else ""
+    others = f" (and {counted(len(found) - 1, 'other file')})" if found[1:] else ""
     whole = any(word in str(first.key[-1]) for word in ("global", "total", "effective"))
     size = '"global_batch_size"' if whole else '"micro_batch_size"  # or "global_batch_size", if it is of all GPUs'
     yield f"next: {escape(first.path)} {escape(first.words)}{others}; describe it in gbs.toml (docs/own-framework.md), to begin with:"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.arithmetic.wording import called
+from pytest_gbs.arithmetic.wording import called, counted
 from pytest_gbs.claims.locked import moved, same_batch, words
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
@@ -156,18 +156,14 @@ def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, 
         yield NOTHING_TO_LOCK
         return
     launches = sum(" @ " in name for name in new)
-    counted = _count(len(new) - launches, "recipe") + (f" and {_count(launches, 'launch')}" if launches else "")
+    locked = counted(len(new) - launches, "recipe") + (f" and {counted(launches, 'launch')}" if launches else "")
     done = "is up to date" if was == now else "would change" if check else "written"
-    yield f"gbs.lock {done}: {counted}" + ("; if that is intended, run gbs lock and commit it" if check and was != now else "")
+    yield f"gbs.lock {done}: {locked}" + ("; if that is intended, run gbs lock and commit it" if check and was != now else "")
     names = {name for name, _, _ in entries(report)}
     unknown = sorted(names - new.keys())
     if unknown and new:
         listed = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
         yield f"  left out, since not even the batch of one GPU is known: {listed}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}{'es' if word.endswith('h') else 's'}"
 
 
 COMMAND = SubCommand("record the batch size of each recipe in gbs.lock, for gbs check", add_arguments, run, "[FLAG ...] [PATH ...]")

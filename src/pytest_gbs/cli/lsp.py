@@ -23,12 +23,12 @@ def run(_: argparse.Namespace) -> int:
         UsageError: pygls is not installed.
     """
     try:
-        from pytest_gbs.lsp.server import serve
+        from pytest_gbs.lsp.server import make_server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs", "attr"):
             raise
         raise UsageError('gbs lsp needs pygls: pip install "pytest-gbs[lsp]"') from error
-    serve()
+    make_server().start_io()
     return 0
 
 

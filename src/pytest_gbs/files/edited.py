@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from pytest_gbs.files.decode import decode
@@ -23,7 +22,7 @@ class EditedTree:
 
     def __init__(self, base: WorkTree | None) -> None:
         self.base = base
-        self._unsaved: dict[str, Source | Unreadable] = {}
+        self.unsaved: dict[str, Source | Unreadable] = {}
         self._kept: dict[str, Source | Unreadable] = {}
         self._room = _MOST
         self._disk: Listing | None = None
@@ -39,12 +38,12 @@ class EditedTree:
         if self._listing is None:
             if self._disk is None:
                 self._disk = self.base.listing() if self.base is not None else Listing(())
-            self._listing = self._disk._replace(paths=tuple(sorted({*self._disk.paths, *self._unsaved})))
+            self._listing = self._disk._replace(paths=tuple(sorted({*self._disk.paths, *self.unsaved})))
         return self._listing
 
     def read(self, path: str) -> Source | Unreadable:
         """The unsaved text of the file at `path`, or what the disk has."""
-        found = self._unsaved.get(path) or self._kept.get(path)
+        found = self.unsaved.get(path) or self._kept.get(path)
         if found is None:
             found = self.base.read(path) if self.base is not None else Unreadable(path, MISSING)
             self._keep(path, found)
@@ -52,31 +51,26 @@ class EditedTree:
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at `path`."""
-        return path in self._unsaved or (self.base is not None and self.base.exists(path))
+        return path in self.unsaved or (self.base is not None and self.base.exists(path))
 
     def put(self, path: str, text: str) -> None:
         """Lay an unsaved text over the file at `path`, as the disk would have it."""
         data = text.encode("utf-8", "surrogatepass")
         most = self.base.max_file_size if self.base is not None else MOST_FILE_BYTES
         new = decode(path, data) if len(data) <= most else Unreadable(path, too_large(most))
-        if path not in self._unsaved:
+        if path not in self.unsaved:
             self._listing = None
-        before = (self._unsaved.get(path), self._kept.get(path))
-        self._unsaved[path] = next((each for each in before if each == new), new)
+        before = (self.unsaved.get(path), self._kept.get(path))
+        self.unsaved[path] = next((each for each in before if each == new), new)
 
     def drop(self, path: str) -> None:
         """Take the unsaved text away: the disk counts again."""
-        before = (self._forget(path), self._unsaved.pop(path, None))
+        before = (self._forget(path), self.unsaved.pop(path, None))
         self._listing = None
         found = self.read(path)
         same = next((each for each in before if each == found), None)
         if same is not None and path in self._kept:
             self._kept[path] = same
-
-    @property
-    def unsaved(self) -> Mapping[str, Source | Unreadable]:
-        """The texts that are laid over the disk."""
-        return self._unsaved
 
     def look_again(self) -> None:
         """Forget what has changed on the disk since it was read, and only that."""

@@ -23,7 +23,10 @@ def plan(goal: Goal) -> Plan:
     ranks = goal.world_size // shared if goal.world_size % shared == 0 else 0
     batch = goal.global_batch_size
     pairs = (
-        tuple(_pair(micro, batch // ranks // micro, goal) for micro in micro_batches(batch // ranks, goal.most))
+        tuple(
+            Pair(micro, steps := batch // ranks // micro, micro & (micro - 1) == 0, goal.now == (micro, steps))
+            for micro in micro_batches(batch // ranks, goal.most)
+        )
         if fits(batch, ranks)
         else ()
     )
@@ -67,7 +70,3 @@ def world_sizes_near(world: int, works: Callable[[int], bool], step: int = 1) ->
 def _first(numbers: Iterable[int], works: Callable[[int], bool]) -> tuple[int, ...]:
     tried = islice(numbers, _TRIED)
     return tuple(islice((number for number in tried if works(number)), _OFFERED))
-
-
-def _pair(micro: int, accumulation: int, goal: Goal) -> Pair:
-    return Pair(micro, accumulation, micro & (micro - 1) == 0, goal.now == (micro, accumulation))

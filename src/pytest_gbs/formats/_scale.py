@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from posixpath import relpath
 from typing import Any
 
-from pytest_gbs.arithmetic.wording import assumed, called, count, listing
+from pytest_gbs.arithmetic.wording import assumed, called, count, counted, listing
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import FormatOptions
@@ -87,7 +87,8 @@ def remarks(result: Scaled) -> Iterator[str]:
         factors = f"{new.micro_batch_size} micro x {new.gradient_accumulation_steps} accumulation x {new.data_parallel_size} data-parallel"
         yield f"{number(result.target)} = {factors}"
     if old.gradient_accumulation_steps and new.gradient_accumulation_steps not in (0, old.gradient_accumulation_steps):
-        yield f"steps: as many as before, each of {_passes(new)} per GPU instead of {old.gradient_accumulation_steps}"
+        passes = counted(new.gradient_accumulation_steps, "pass")
+        yield f"steps: as many as before, each of {passes} per GPU instead of {old.gradient_accumulation_steps}"
     elif old.world_size != new.world_size:
         yield "steps: as many as before"
     yield from _memory(old, new)
@@ -97,10 +98,6 @@ def remarks(result: Scaled) -> Iterator[str]:
         yield f"unchanged: {escape(listing(keys, last='and'))}, which {verb} optimizer steps of the same batch"
     yield from (f"assuming {escape(assumed(each))}" for each in result.assumptions)
     yield from (f"note: {escape(line)}" for line in result.notes)
-
-
-def _passes(sizes: Shape) -> str:
-    return "1 pass" if sizes.gradient_accumulation_steps == 1 else f"{sizes.gradient_accumulation_steps} passes"
 
 
 def _memory(old: Shape, new: Shape) -> Iterator[str]:

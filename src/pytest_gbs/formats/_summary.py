@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from pytest_gbs.arithmetic.wording import assumed_in_brief, listing
+from pytest_gbs.arithmetic.wording import assumed_in_brief, counted, listing
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._paint import Paint
 from pytest_gbs.formats._places import Places
@@ -25,11 +25,6 @@ LAUNCHER: Final = "launcher"
 PROGRAM: Final = "program"
 _JUDGED = (Verdict.VERIFIED, _CONSISTENT, Verdict.VIOLATED, Verdict.WARNED)
 _SAID = (Needs.CLAIMS, Needs.DECLARATIONS, Needs.POLICIES, Needs.LOCKED, Needs.BASE)
-
-
-def count(number: int, noun: str) -> str:
-    """`1 recipe`, `2 recipes`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def files(report: Report, role: str | None = None) -> int:
@@ -58,21 +53,21 @@ def headline(report: Report, paint: Paint = _PLAIN) -> str:
     Recipes of which no claim was verified, only what the framework asks for, are `consistent`. Errors and warnings come last.
     """
     recipes, number = len(report.recipes()), launches(report)
-    launched = f"{number:,} launch{'' if number == 1 else 'es'}"
-    first = count(recipes, "recipe") if recipes else launched if number else "no recipe"
-    parts = [f"{first} in {count(files(report), 'file')}"]
+    launched = counted(number, "launch")
+    first = counted(recipes, "recipe") if recipes else launched if number else "no recipe"
+    parts = [f"{first} in {counted(files(report), 'file')}"]
     if beside := launchers(report):
-        parts.append(count(beside, "launcher"))
+        parts.append(counted(beside, "launcher"))
     if number:
         parts.append(launched if recipes else "no recipe")
     consistent = sum(_is_consistent(file, report) for file in report.files)
     numbers = {verdict: report.number(verdict) for verdict in VERDICTS}
     numbers = {Verdict.VERIFIED: numbers[Verdict.VERIFIED] - consistent, _CONSISTENT: consistent, **dict(islice(numbers.items(), 1, None))}
-    counted = [paint(f"{number:,} {word}", Verdict.VERIFIED if word == _CONSISTENT else word) for word, number in numbers.items() if number]
-    counted.extend(_others(report))
+    words = [paint(f"{number:,} {word}", Verdict.VERIFIED if word == _CONSISTENT else word) for word, number in numbers.items() if number]
+    words.extend(_others(report))
     if suppressed := sum(file.suppressed for file in report.files):
-        counted.append(f"{count(suppressed, 'finding')} suppressed")
-    return ", ".join(parts) + (f": {', '.join(counted)}" if counted else "") + severities(report.findings())
+        words.append(f"{counted(suppressed, 'finding')} suppressed")
+    return ", ".join(parts) + (f": {', '.join(words)}" if words else "") + severities(report.findings())
 
 
 def _is_consistent(file: FileReport, report: Report) -> bool:
@@ -88,18 +83,18 @@ def _claims_hold(file: FileReport, report: Report) -> bool:
 def severities(found: Iterable[Finding]) -> str:
     """How many errors and warnings were found, to be behind the verdicts: `; 2 errors, 1 warning`; nothing if there are none."""
     numbers = Counter(finding.severity for finding in found)
-    counted = [count(numbers[severity], severity) for severity in (Severity.ERROR, Severity.WARNING) if numbers[severity]]
-    return f"; {', '.join(counted)}" if counted else ""
+    words = [counted(numbers[severity], severity) for severity in (Severity.ERROR, Severity.WARNING) if numbers[severity]]
+    return f"; {', '.join(words)}" if words else ""
 
 
 def _others(report: Report) -> Iterator[str]:
     """Yield what is wrong with files that are not recipes, since no verdict shows it."""
     wrong = {file.path for file in report.files if file.role == Role.LAUNCHER and file.findings and not file.launches}
     for noun, number in sorted(Counter(map(kind, wrong)).items()):
-        yield f"{count(number, noun)} with findings"
+        yield f"{counted(number, noun)} with findings"
     unreadable = files(report, Role.UNREADABLE)
     if unreadable:
-        yield f"{count(unreadable, 'file')} unreadable"
+        yield f"{counted(unreadable, 'file')} unreadable"
 
 
 def remarks(report: Report, places: Places) -> Iterator[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, notes, title
-from pytest_gbs.formats._summary import count, headline
+from pytest_gbs.formats._summary import headline
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import Report
 
@@ -32,7 +33,7 @@ def render(report: Report, options: FormatOptions) -> str:
         else:
             lines.append(_command(finding, report, places))
     if left:
-        lines.append(f"::notice title=gbs::{count(left, 'more finding')}: the log of gbs check --format text has them all")
+        lines.append(f"::notice title=gbs::{counted(left, 'more finding')}: the log of gbs check --format text has them all")
     return "\n".join([*lines, headline(report)]) + "\n"
 
 

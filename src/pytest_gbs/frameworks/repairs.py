@@ -228,17 +228,13 @@ def _behind(run: Run, sibling: tuple[str | int, ...], key: str, value: int) -> E
     if not isinstance(name, Scalar) or not isinstance(node, Scalar) or "\n" in text[name.start : node.stop]:
         return None
     new = text[name.start : name.stop].replace(name.text, key) + text[name.stop : node.start]
-    indent = text[_line_start(text, name.start) : name.start]
+    indent = text[max(text.rfind("\n", 0, name.start), text.rfind("\r", 0, name.start)) + 1 : name.start]
     ending = "\r\n" if "\r\n" in text else "\n"
     own_line = not indent.strip()
     comma = "," if run.document.syntax == "json" or not own_line else ""
     start = node.stop if comma else _line_stop(text, node.stop)
     number = f"{ending}{indent}{new}{value}" if own_line else f" {new}{value}"
     return Edit(Location(path, start, start, (*sibling[:-1], key)), "", comma + number)
-
-
-def _line_start(text: str, offset: int) -> int:
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
 
 
 def _line_stop(text: str, offset: int) -> int:

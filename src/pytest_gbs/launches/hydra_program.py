@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from pytest_gbs.composition import DocumentCache, Resolvers, compose
 from pytest_gbs.composition.calculated import calculate, function_of
-from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
+from pytest_gbs.composition.composed import Composed, Override, ProblemKind
 from pytest_gbs.composition.hydra import given_to_program
 from pytest_gbs.frameworks.reading import of_a_part
 from pytest_gbs.launches.find import FoundLaunch
@@ -55,7 +55,8 @@ def resolve_hydra(found: FoundLaunch, tree: DocumentCache, recognise: Recognises
         return None
     if program is not None and has_another_trainer(program.path, framework, tree.read):
         return None
-    if any(problem.kind == ProblemKind.NOT_FOUND or _leaves_out_a_file(problem) for problem in composed.problems):
+    # A problem of defaults that has a key: it is unknown which file goes into that package, so that what it sets there is.
+    if any(each.kind == ProblemKind.NOT_FOUND or (each.kind == ProblemKind.DEFAULTS and each.key) for each in composed.problems):
         framework = of_a_part(framework)
     _, document, places, _, sources = _filled_in(composed, framework, program) if program is not None else composed
     return ResolvedLaunch(found, sources[0], document, framework, places=places, sources=sources, assumed=tuple(variables.assumed))
@@ -171,11 +172,6 @@ def _registered(program: Source | None) -> Resolvers:
         function = calculate if match["what"] == "eval" else function_of(text[match.start("what") :])
         found |= {match["name"]: function} if function is not None else {}
     return found
-
-
-def _leaves_out_a_file(problem: ComposeProblem) -> bool:
-    """Whether it is unknown which file goes into a package, so that what it sets there is."""
-    return problem.kind == ProblemKind.DEFAULTS and bool(problem.key)
 
 
 class _Variables:

@@ -231,7 +231,7 @@ def _repeated(found: FoundLaunch) -> list[tuple[str | None, Word]]:
 def _with_settings(named: tuple[FoundLaunch, str, Word], document: Document, framework: Framework, parts: Whole | None) -> ResolvedLaunch:
     """What a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
     found, path, word = named
-    given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and _matters(s)]
+    given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and s.path != ("config",)]
     if parts is None and has_interpolations(document, framework):
         document = follow(document, framework) or document
     interpolates = has_interpolations(document, framework)
@@ -255,7 +255,3 @@ def _put_in(document: Document, given: list[CommandSetting]) -> Document:
         text = setting.text if setting.text is not None else setting.word.placeholder
         keyed[setting.path] = (Scalar(0, 0, str(setting.path[-1]), plain=True), Scalar(0, 0, text, plain=True))
     return document._replace(keyed=keyed)
-
-
-def _matters(setting: CommandSetting) -> bool:
-    return setting.path != ("config",)

@@ -38,7 +38,12 @@ def fixes(project: Project, path: str, span: tuple[int, int], written: Written) 
             edit = written(fix.edits) if _holds(project, report, finding, fix) else None
             if edit is not None:
                 safe = fix.applicability == Applicability.SAFE
-                yield finding, types.CodeAction(_title(fix.title), types.CodeActionKind.QuickFix, edit=edit, is_preferred=safe or None)
+                yield (
+                    finding,
+                    types.CodeAction(
+                        fix.title[:1].upper() + fix.title[1:], types.CodeActionKind.QuickFix, edit=edit, is_preferred=safe or None
+                    ),
+                )
         silenced = next((fix for fix in offers(finding, report, project.tree.read) if _holds(project, report, finding, fix)), None)
         edit = written(silenced.edits) if silenced is not None else None
         if silenced is not None and edit is not None:
@@ -49,10 +54,6 @@ def _holds(project: Project, report: Report, finding: Finding, fix: Fix) -> bool
     """Whether `finding` is gone after `fix`, and nothing else is worse, checked in memory."""
     fix_result = run(report, project.tree.read, project.recheck, lambda each, _: (fix,) if each == finding else ())
     return bool(fix_result.applied) and fix_result.applied[0].finding == finding
-
-
-def _title(command: str) -> str:
-    return command[:1].upper() + command[1:]
 
 
 def fix_all(project: Project, written: Written) -> types.CodeAction | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from json import dumps
 
 from lsprotocol import types
 
 from pytest_gbs.model.location import Lines
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 
 # The JSON of a notebook around the text of its cells, as the reader of notebooks wants it.
 _HEAD, _BETWEEN, _FOOT = '{"cells": [', ", ", '], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
@@ -100,15 +100,12 @@ class PositionMap:
         return len(text) if text.isascii() else sum(map(self._unit, text))
 
 
-def _utf_16(sign: str) -> int:
-    return 2 if ord(sign) > 0xFFFF else 1
-
-
-def _utf_8(sign: str) -> int:
-    return len(sign.encode("utf-8", "surrogatepass"))
-
-
-_UNITS = {"utf-8": _utf_8, "utf-16": _utf_16, "utf-32": len}
+# How many units of each encoding a character takes.
+_UNITS: Final[dict[str, Callable[[str], int]]] = {
+    "utf-8": lambda sign: len(sign.encode("utf-8", "surrogatepass")),
+    "utf-16": lambda sign: 2 if ord(sign) > 0xFFFF else 1,
+    "utf-32": len,
+}
 
 
 def file_positions(uri: str, text: str, encoding: str) -> PositionMap:

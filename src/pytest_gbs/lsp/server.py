@@ -390,8 +390,3 @@ def _wants_kind(wanted: Iterable[types.CodeActionKind | str] | None, kind: str) 
     words = (str(getattr(each, "value", each)) for each in wanted)
     name = str(getattr(kind, "value", kind))
     return any(name == each or name.startswith(f"{each}.") for each in words)
-
-
-def serve() -> None:
-    """Serve one client over standard input and output until it says goodbye."""
-    make_server().start_io()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from pytest_gbs.arithmetic.wording import called, count, listing
+from pytest_gbs.arithmetic.wording import called, count, counted, listing
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
@@ -48,7 +48,7 @@ def launched_by(launched: tuple[Run, ...]) -> str:
     """Who launches a recipe, with which batches: `launched by 3 scripts: 128, 128, 256`."""
     files = {(run.launch.at.source, run.launch.kind) for run in launched if run.launch is not None}
     kinds = Counter(_FROM.get(kind, kind) for _, kind in sorted(files))
-    who = listing((f"{many} {word}" if many == 1 else f"{many} {word}s" for word, many in kinds.items()), last="and")
+    who = listing((counted(many, word) for word, many in kinds.items()), last="and")
     often = f"launched {len(launched)} times by {who}" if len(launched) > len(files) else f"launched by {who}"
     batches = [batch_text(run) for run in launched]
     more = ", ..." if len(batches) > _LISTED else ""

@@ -108,14 +108,10 @@ def _pairs(words: tuple[Word, ...]) -> Iterator[CommandSetting]:
         known = word.starts_with
         name, equals, _ = known.partition("=")
         key = name.lstrip("+").lstrip("-").partition("@")[0]
-        if not equals or not key or key.startswith("~") or not _is_key(key):
+        if not equals or not key or key.startswith("~") or not all(sign.isalnum() or sign in "._-/" for sign in key):
             continue
         value = word.after(len(name) + 1)
         yield CommandSetting(_path(key.replace("/", ".")), value.text, value.value_at, value)
-
-
-def _is_key(key: str) -> bool:
-    return all(sign.isalnum() or sign in "._-/" for sign in key)
 
 
 def _path(key: str) -> KeyPath:

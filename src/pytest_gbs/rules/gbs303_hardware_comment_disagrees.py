@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.arithmetic.wording import beside, count, leaves
+from pytest_gbs.arithmetic.wording import beside, count, counted, leaves
 from pytest_gbs.claims.factors import with_hardware
 from pytest_gbs.frameworks.conditions import serves_too
 from pytest_gbs.model.declaration import Declaration, Force
@@ -147,12 +147,8 @@ def _meant(run: Run, start: Start, declaration: Declaration) -> Iterator[int]:
 def _processes(run: Run, size: Quantity) -> str:
     world = run.geometry.value(Name.WORLD_SIZE)
     if size.name == Name.WORLD_SIZE or world is None:
-        return _count(size.value)
-    return f"{_count(world)} ({count(size.value, size.name)})"
-
-
-def _count(processes: int) -> str:
-    return f"{processes:,} process{'es' * (processes != 1)}"
+        return counted(size.value, "process")
+    return f"{counted(world, 'process')} ({count(size.value, size.name)})"
 
 
 _SCRIPT = "#!/bin/bash\n# runs on {gpus} GPUs\ntorchrun --nproc_per_node 4 train.py --config sft.yaml\n"

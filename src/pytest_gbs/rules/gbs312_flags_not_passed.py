@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.model.launch import LostFlags, Mistake
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.rule import Example, Rule, Scope
@@ -26,7 +27,7 @@ def check(mistake: Mistake) -> Iterator[Outcome]:
     """Yield a finding for flags that a launch never gets."""
     if isinstance(mistake, LostFlags):
         first, *others = mistake.flags
-        more = f" and {len(others)} more flag{'s' * (len(others) != 1)}" if others else ""
+        more = f" and {counted(len(others), 'more flag')}" if others else ""
         verb = "are" if others else "is"
         message = f"{first}{more} {verb} not passed to this launch: its line has {mistake.why}"
         yield Finding(

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.arithmetic.wording import beside
+from pytest_gbs.arithmetic.wording import beside, counted
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.constraints import place
 from pytest_gbs.model.condition import Condition
@@ -88,7 +88,7 @@ def _epochs(run: Run) -> int:
 def _judged(run: Run, plan: _Plan) -> tuple[str, str, tuple[str, ...]] | None:
     """How bad it is, the message and what it means; None where training takes the steps that are planned."""
     asked = f"n_examples {plan.examples:,}"
-    steps = f"{plan.steps:,} step{'s' * (plan.steps != 1)}"
+    steps = counted(plan.steps, "step")
     trained = f"{steps} of {plan.batch:,} {'is' if plan.steps == 1 else 'are'} {plan.steps * plan.batch:,} examples"
     if plan.steps == 0:
         return Severity.ERROR, f"{asked} ends before the first step of {plan.batch:,}; HALOs trains nothing and continues", ()

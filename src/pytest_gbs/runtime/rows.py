@@ -11,18 +11,17 @@ _COMPARED: Final = 64  # values of a row; enough to distinguish rows
 _PREFERRED: Final = ("input_ids", "prompt_input_ids", "labels", "pixel_values", "input_values", "inputs")
 
 
-def tagged(collate: Any) -> Any:
-    """`collate` that also says how many rows it was given, where it makes a dictionary: those of a flattened batch can't be seen in it."""
-    return _Tagging(collate)
+class Tagged:
+    """A collate function that also says how many rows it was given, where it makes a dictionary: a flattened batch does not show them.
 
-
-class _Tagging:
-    """A collate function; a class, since worker processes pickle it."""
+    It is a class since worker processes pickle it.
+    """
 
     def __init__(self, collate: Any) -> None:
         self.collate = collate
 
     def __call__(self, features: Sequence[Any]) -> Any:
+        """The batch of `features`, with their fingerprints under `TAG` if it is a dictionary."""
         batch = self.collate(features)
         if hasattr(batch, "keys") and hasattr(batch, "__setitem__"):
             from torch import tensor

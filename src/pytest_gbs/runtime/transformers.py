@@ -9,7 +9,7 @@ from transformers import TrainerCallback
 
 from pytest_gbs.runtime.expected import Expected
 from pytest_gbs.runtime.guard import BatchGuard
-from pytest_gbs.runtime.rows import tagged
+from pytest_gbs.runtime.rows import Tagged
 
 
 class GlobalBatchCallback(TrainerCallback):
@@ -39,7 +39,7 @@ def _count(loader: Any, guard: BatchGuard, accumulation: int, share: int) -> Non
     inner = getattr(loader, "base_dataloader", None)
     if inner is not None:
         plain = inner.collate_fn
-        inner.collate_fn = tagged(plain)
+        inner.collate_fn = Tagged(plain)
     base = type(loader)
 
     class Counting(base):  # type: ignore[misc, valid-type]

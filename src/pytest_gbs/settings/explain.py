@@ -111,7 +111,8 @@ def _problems(error: Any, schema: Any) -> Iterator[SettingsProblem]:
     if error.validator_value == "null":
         yield SettingsProblem(path, "is not allowed here")
     elif keyword == "additionalProperties":
-        yield from (SettingsProblem((*path, key), _unknown(key, error.schema["properties"])) for key in _unknown_keys(error))
+        known = error.schema["properties"]
+        yield from (SettingsProblem((*path, key), _unknown(key, known)) for key in error.instance if key not in known)
     elif keyword == "required" and isinstance(error.validator_value, list):
         for key in error.validator_value:
             if key not in error.instance:
@@ -172,10 +173,6 @@ def _resolved(part: Any, schema: Any) -> Any:
 
 def _referred(part: Any, schema: Any) -> Any:
     return schema if part["$ref"] == "#" else schema["$defs"][part["$ref"].rpartition("/")[2]]
-
-
-def _unknown_keys(error: Any) -> list[str]:
-    return [key for key in error.instance if key not in error.schema["properties"]]
 
 
 def _unknown(key: str, known: Iterable[str]) -> str:

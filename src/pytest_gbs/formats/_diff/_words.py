@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.difference import BatchChange, Differences, Operand, Setting, Status
@@ -78,7 +79,6 @@ def summary(found: Differences) -> str:
         (Status.ADDED, "new"),
         (Status.REMOVED, "gone"),
     )
-    counted = [(sum(change.status == status for change in found.changes), text) for status, text in words]
-    parts = [f"{number} {text}" for number, text in counted if number]
-    recipes = f"{found.recipes} recipe{'s' * (found.recipes != 1)}"
-    return f"{', '.join(parts) or 'no batch changed'}; {recipes} compared, {found.base} with {found.head}"
+    numbers = [(sum(change.status == status for change in found.changes), text) for status, text in words]
+    parts = [f"{number} {text}" for number, text in numbers if number]
+    return f"{', '.join(parts) or 'no batch changed'}; {counted(found.recipes, 'recipe')} compared, {found.base} with {found.head}"

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from math import inf, log, sqrt
 from typing import Final
 
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.formats._diff import _words as words
 from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._summary import count
 from pytest_gbs.formats._width import shortened
 from pytest_gbs.model.difference import BatchChange, Differences, Status, Topic
 from pytest_gbs.model.limits import LONGEST_DIFF
@@ -33,13 +33,13 @@ def render(found: Differences, options: FormatOptions) -> str:
     room = _Room(LONGEST_DIFF - _MARGIN)
     parts = [f"**Global batch size: {_cell(words.summary(found))}**"]
     parts += room.table(telling[:_ON_TOP], where)
-    parts += _collapsed(count(len(telling) - _ON_TOP, "more change"), room.table(telling[_ON_TOP:], where))
+    parts += _collapsed(counted(len(telling) - _ON_TOP, "more change"), room.table(telling[_ON_TOP:], where))
     parts += _collapsed(f"{len(rest)} with the same batch, or changed like their recipe", room.table(rest, where))
     notes = [f"- {_cell(words.name(change, where))}: {cell(note)}" for change in changes for note in change.notes]
     notes += [f"- {cell(note)}" for note in found.notes]
-    parts += _collapsed(count(len(notes), "note"), room.lines(notes))
+    parts += _collapsed(counted(len(notes), "note"), room.lines(notes))
     if room.left_out:
-        parts.append(f"{count(room.left_out, 'row')} left out, since a comment may not be longer: `gbs diff` has them all.")
+        parts.append(f"{counted(room.left_out, 'row')} left out, since a comment may not be longer: `gbs diff` has them all.")
     return "\n\n".join(parts) + "\n"
 
 

@@ -16,7 +16,7 @@ from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python import documents
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
 from pytest_gbs.readers.python.configurator import first_override
-from pytest_gbs.readers.python.defaults import own_defaults, spellings
+from pytest_gbs.readers.python.defaults import own_defaults
 from pytest_gbs.readers.python.documents import (
     Executed,
     Started,
@@ -31,8 +31,9 @@ from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.nodes import as_text
 from pytest_gbs.readers.python.program import Program, cell_at, read_program
 from pytest_gbs.readers.python.results import Known
-from pytest_gbs.readers.python.schedules import schedules
+from pytest_gbs.readers.python.schedules import Schedules
 from pytest_gbs.readers.python.scopes import read_scopes
+from pytest_gbs.readers.python.values import Evaluator
 
 _KEPT: Final = 64  # programs that the launches of a script start and that import one another; what is kept of each is small
 
@@ -72,7 +73,7 @@ def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:
     program = _program(source)
     if program is None:
         return ()
-    return tuple((each, document_of_comments(program, call)) for each, call in schedules(program, read_scopes(program.tree)))
+    return tuple((each, document_of_comments(program, call)) for each, call in Schedules(program, read_scopes(program.tree)).found())
 
 
 def read_calls_of(source: Source, package: str) -> tuple[Document, ...]:
@@ -104,7 +105,7 @@ def read_own_defaults(source: Source) -> dict[str, OwnDefault]:
 def read_spellings(source: Source) -> dict[str, str]:
     """The flags of a program's own parser, each with the name under which its value is kept: `b` for `batch_size`."""
     program = _program(source)
-    return spellings(program, read_scopes(program.tree)) if program is not None else {}
+    return Evaluator(program, read_scopes(program.tree)).spellings() if program is not None else {}
 
 
 def read_tree(source: Source) -> ast.Module | None:

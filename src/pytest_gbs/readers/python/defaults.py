@@ -22,8 +22,3 @@ def own_defaults(program: Program, scopes: Scopes) -> Iterator[tuple[str, Value]
         if before and before[-1].value is not None:
             agreed = len(before) == 1 and before[0].item < 0 and before[0].branch is None
             yield name, evaluator.value(before[-1].value, scopes.module) if agreed else evaluator.lost(before[-1].value)
-
-
-def spellings(program: Program, scopes: Scopes) -> dict[str, str]:
-    """The flags of the command line, each with the name of its option: `b` for `batch_size`."""
-    return Evaluator(program, scopes).spellings()

@@ -31,14 +31,6 @@ _ROUNDS: Final = frozenset(("int", "round", "math.ceil", "math.floor", "np.ceil"
 _MAY_BE_PROCESSES: Final = ("process", "world", "gpu", "device", "rank", "replica", "node")
 
 
-def schedules(program: Program, scopes: Scopes) -> Iterator[tuple[Schedule, ast.Call]]:
-    """Yield each schedule that `program` makes and hands to accelerate, with the call that makes it.
-
-    Nothing if the program sets up accelerate so that schedules move differently, or if it is not plain which schedule is handed on.
-    """
-    yield from _Reading(program, scopes).found()
-
-
 class _Factors(NamedTuple):
     """A product: the options and data loaders in it, and how often the number of processes is a factor of it."""
 
@@ -47,7 +39,7 @@ class _Factors(NamedTuple):
     processes: int = 0
 
 
-class _Reading:
+class Schedules:
     """One program while its schedules are read."""
 
     def __init__(self, program: Program, scopes: Scopes) -> None:
@@ -59,7 +51,10 @@ class _Reading:
         self.moved: dict[str, bool] = {}
 
     def found(self) -> Iterator[tuple[Schedule, ast.Call]]:
-        """Yield the schedules, at most `MOST_SCHEDULES` of them."""
+        """Yield each schedule that the program makes and hands to accelerate, with the call that makes it.
+
+        Nothing if the program sets up accelerate so that schedules move differently, or if it is not plain which schedule is handed on.
+        """
         names = {call: self.scopes.qualified(call.func) for call, _ in self.scopes.calls}
         made = {call for call, name in names.items() if name.startswith("accelerate.") and name.endswith(".Accelerator")}
         given = {keyword.arg for call in made for keyword in call.keywords}

@@ -124,17 +124,13 @@ def _products(scope: Scope) -> Iterator[_Product]:
     """Yield the products in `scope` that are a global batch by their name, and what divides one into an accumulation."""
     for name, bindings in scope.names.items():
         values = [each.value for each in bindings if each.value is not None]
-        if len(values) > 1 and any(name in _read_in(each) for each in values):
+        if len(values) > 1 and any(isinstance(node, ast.Name) and node.id == name for each in values for node in ast.walk(each)):
             continue  # it becomes another number later
         of_tokens = _tokens().fullmatch(name) is not None
         if of_tokens or ("batch" in name and _global().fullmatch(name)):
             yield from (found._replace(name=name) for each in values if (found := _product(each, scope, of_tokens)) is not None)
         elif _accumulates(name):
             yield from (found for each in values if (found := _quotient(name, each, scope)) is not None)
-
-
-def _read_in(node: ast.expr) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _product(node: ast.expr, scope: Scope, of_tokens: bool) -> _Product | None:
