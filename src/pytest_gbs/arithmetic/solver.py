@@ -18,9 +18,16 @@ def walk(equations: Iterable[Equation], known: Container[str], settle: Callable[
     while True:
         waiting = []
         for equation in pending:
-            missing = [name for name in equation.names if name not in known]
-            if len(missing) > 1 or not settle(equation, missing[0] if missing else ""):
-                waiting.append(equation)
+            missing = ""
+            for name in equation.names:
+                if name not in known:
+                    if missing:
+                        waiting.append(equation)
+                        break
+                    missing = name
+            else:
+                if not settle(equation, missing):
+                    waiting.append(equation)
         if len(waiting) == len(pending):
             return
         pending = waiting

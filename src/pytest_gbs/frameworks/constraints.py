@@ -71,9 +71,15 @@ def applies(constraint: Constraint, run: Run) -> bool:
         return False
     if constraint.local and run.launch is not None and run.launch.start is not None and run.launch.command != _ONE_PROCESS:
         return False
-    return all(certain(condition, run.document, run.framework.loader) for condition in constraint.when) and all(
-        isinstance(size := sizes.get(name), Quantity) and size.origin in _STATED for name in constraint.needs
-    )
+    # Loops rather than all(): this is asked of several constraints for every recipe.
+    for condition in constraint.when:
+        if not certain(condition, run.document, run.framework.loader):
+            return False
+    for name in constraint.needs:
+        size = sizes.get(name)
+        if not isinstance(size, Quantity) or size.origin not in _STATED:
+            return False
+    return True
 
 
 def _judge_one(run: Run, constraint: Constraint) -> Outcome:
