@@ -62,7 +62,7 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) 
 
 def _may_concern(rule: Rule, view: FileView) -> bool:
     """Whether a rule about files may have something to say of a recipe."""
-    return not rule.needs or any(getattr(each, rule.needs, ()) for each in (view.document, view.framework))
+    return not rule.needs or bool(getattr(view.document, rule.needs, ()) or getattr(view.framework, rule.needs, ()))
 
 
 def _concerning(rules: Rulebook, run: Run, partial: bool) -> Iterator[Rule]:

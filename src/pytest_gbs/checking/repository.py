@@ -410,5 +410,7 @@ def _is_script(path: str) -> bool:
 
 def _depends_on_versions(framework: Framework, document: Document) -> bool:
     """Whether anything that is judged of `document` differs from version to version."""
+    if framework.eras or framework.copies:
+        return True
     keys = (*(removal.key for removal in framework.removals), *(framework.companions if framework.beside else ()))
-    return bool(framework.eras or framework.copies or any(key in document.keyed for key in keys))
+    return any(key in document.keyed for key in keys)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cache
+from itertools import takewhile
 
 from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.document import DOCUMENTS, PROGRAMS
@@ -37,16 +38,19 @@ class SecondaryFiles:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
+        self._named: frozenset[str] = frozenset()
         self._folders: dict[str, bool] = {"": False}
         self._copies: dict[str, bool] = {}
-        self.targets: Sequence[str] = ()
+
+    def name(self, targets: Iterable[str]) -> None:
+        """Take no folder for secondary from now on that is one of `targets` or around it."""
+        self._named = frozenset(target.rstrip("/") for target in targets)
 
     def __contains__(self, path: object) -> bool:
         """Whether the file at `path` lies in a secondary folder."""
         folder = str(path).rpartition("/")[0]
-        asked = max((len(target) for target in self.targets if f"{folder}/".startswith(f"{target.rstrip('/')}/")), default=0)
         of_others = str(path).lower().endswith(_OF_PACKAGES)
-        within = [each for each in upwards(folder) if len(each) > asked]
+        within = list(takewhile(lambda each: each not in self._named, upwards(folder)))
         return any(map(self._is_secondary, within)) or (of_others and any(map(self._is_copied, within)))
 
     def _is_copied(self, folder: str) -> bool:

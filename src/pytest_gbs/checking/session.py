@@ -121,7 +121,7 @@ class _Check:
         chosen = self.repository.targets(targets)
         if found:
             chosen = {path: False for path in chosen if self.repository.looks_at(path)}
-        self.reporting.secondary_files.targets = targets
+        self.reporting.secondary_files.name(targets)
         scripts = self.repository.script_targets(targets)
         self.judge.know(self._index(jobs, frozenset((*chosen, *scripts)) if found else None))
         self.judge.shared = self._shared_policies()

@@ -17,6 +17,7 @@ from pytest_gbs.model.limits import LONGEST_NUMBER
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.readers.scalar import JSON, Value, resolve
 
+_new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
 _YAML: Final = "tag:yaml.org,2002:"
 _SCALARS: Final = frozenset(f"{_YAML}{kind}" for kind in ("null", "bool", "int", "float", "str"))
 # The values of plain scalars, keys above all, that are cached.
@@ -46,8 +47,11 @@ class _Reader:
         self.constructs = loader == Loader.PYYAML
 
     def node(self, written: Written, path: KeyPath, depth: int) -> Node:
-        at = Location(self.file, written.start, written.stop, path)
+        """The tree of `written`, which is at `path`."""
+        at = _new(Location, (self.file, written.start, written.stop, path))
         self.budget.spend()
+        if type(written) is Scalar:
+            return self.leaf(written, at)
         check_depth(depth)
         if type(written) is Alias:
             if written.target is None:
@@ -55,8 +59,6 @@ class _Reader:
             node = self.node(written.target, path, depth + 1)
             node.at = at
             return node
-        if type(written) is Scalar:
-            return self.leaf(written, at)
         assert type(written) is Mapping or type(written) is Sequence
         if written.tag not in (None, "!", f"{_YAML}map", f"{_YAML}seq") and not self.is_object(written.tag):
             raise self.unreadable(f"the loader has no constructor for {written.tag}", written)
@@ -76,8 +78,9 @@ class _Reader:
         return CompositionError(ProblemKind.UNREADABLE, message, Location(self.file, written.start, written.stop))
 
     def leaf(self, scalar: Scalar, at: Location) -> Leaf:
-        if scalar.tag is not None and scalar.tag != "!" and scalar.tag not in _SCALARS and not self.is_object(scalar.tag):
-            raise self.unreadable(f"the loader has no constructor for {scalar.tag}", scalar)
+        tag = scalar.tag
+        if tag is not None and tag != "!" and tag not in _SCALARS and not self.is_object(tag):
+            raise self.unreadable(f"the loader has no constructor for {tag}", scalar)
         leaf = Leaf(self.value(scalar), at, scalar.text)
         if self.interpolates and "${" in scalar.text:
             self.budget.parse(scalar.text)
@@ -126,7 +129,8 @@ class _Reader:
         merged: list[tuple[Written, Written]] = []
         own = []
         for entry in mapping.entries:
-            if not _is_merge(entry[0]):
+            key = entry[0]
+            if (type(key) is Scalar and key.text != "<<" and key.tag is None) or not _is_merge(key):
                 own.append(entry)
                 continue
             for parent in reversed(self.parents(entry[1])):

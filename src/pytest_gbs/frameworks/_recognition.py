@@ -60,7 +60,12 @@ class TableEntry(NamedTuple):
         """Whether the syntax and the values of `document` are those that this table asks for, where it asks for any."""
         if self.syntax not in ("", COMMAND_LINE, document.syntax):
             return False
-        return not self.when or any(holds(condition, document, self.loader) for condition in self.when)
+        if not self.when:
+            return True
+        for condition in self.when:  # noqa: SIM110 - a loop here too
+            if holds(condition, document, self.loader):
+                return True
+        return False
 
     def nearness(self, words: list[str]) -> tuple[int, int]:
         """How near to the end of a path, read as `words`, one of this table's words stands, then its weight."""

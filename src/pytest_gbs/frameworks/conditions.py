@@ -28,8 +28,8 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
     node = value_node(document, condition.key)
     value: object = condition.default
     if node is not None:
-        found = node.target if isinstance(node, Alias) else node
-        value = resolve(found, loader_of(document.syntax, loader)) if isinstance(found, Scalar) else found
+        found = node.target if type(node) is Alias else node
+        value = resolve(found, loader_of(document.syntax, loader)) if type(found) is Scalar else found
     return _is_one_of(value, condition.values) != condition.negated
 
 

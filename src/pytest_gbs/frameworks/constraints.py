@@ -33,10 +33,9 @@ _ONE_PROCESS: Final = "python"
 
 def judge(run: Run, rule: str) -> Iterator[Outcome]:
     """Yield one outcome for each constraint of `run`'s framework that the rule of this name reports and that applies here."""
-    changes = changing(run.geometry.stated)
-    for constraint in run.framework.constraints:
-        if constraint.rule != rule or not applies(constraint, run):
-            continue
+    applying = [each for each in run.framework.constraints if each.rule == rule and applies(each, run)]
+    changes = changing(run.geometry.stated) if applying else None
+    for constraint in applying:
         if changes is None or changes.note.kind == Noted.RAMP_UP:
             yield from _certain(run, constraint, _judge_one(run, constraint))
         elif not constraint.fixed:
@@ -350,7 +349,7 @@ def _nearest(run: Run, names: tuple[str, ...]) -> Quantity | None:
 
     Of a launch it is one in the launching file, if there is any.
     """
-    operands = _located(run, names[::-1])
+    operands = [leaf for name in reversed(names) for leaf in leaves(run.geometry.get(name)) if leaf.at is not None]
     files = (run.path,) if run.launch is None else (run.launch.at.source, run.path)
     return next((leaf for file in files for leaf in operands if leaf.at and leaf.at.source == file), None)
 

@@ -32,26 +32,29 @@ def feasible_world_sizes(run: Run) -> dict[str, Any]:
     lists the numbers that give the global batch size a comment claims. Least sizes that hold or fail on any hardware are left
     to the rules about them, but for those that a table gives to the rule about recipes which run nowhere.
     """
-    bounds, undecided, batch = _bounds(run)
+    bounds, undecided, batch = _bounds(run, [each for each in run.framework.constraints if applies(each, run)])
     return _described(bounds, undecided, _reaching(run, batch, bounds))
 
 
-def runs_somewhere(run: Run) -> bool | None:
-    """Whether some number of GPUs meets every relation between sizes that the framework enforces; None if that is unknown."""
-    bounds, undecided, _ = _bounds(run)
+def runs_somewhere(run: Run, applying: Iterable[Constraint]) -> bool | None:
+    """Whether some number of GPUs meets every relation between sizes that the framework enforces; None if that is unknown.
+
+    `applying` are the constraints of the framework that apply to `run`.
+    """
+    bounds, undecided, _ = _bounds(run, applying)
     if next(iter(bounds.numbers()), None) is None:
         return False
     return None if undecided else True
 
 
-def _bounds(run: Run) -> tuple[Bounds, list[str], Monomial | None]:
+def _bounds(run: Run, applying: Iterable[Constraint]) -> tuple[Bounds, list[str], Monomial | None]:
     """The numbers of GPUs that meet every relation, the names of sizes that would have to be known, and the batch."""
     sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := on_any_hardware(name, size)) is not None}
     forms = {name: fixed(size.value) for name, size in sizes.items()}
     forms[Name.WORLD_SIZE] = letter(Name.WORLD_SIZE)
     bounds, undecided = _equations(run.framework.equations, forms)
-    for constraint in run.framework.constraints:
-        if constraint.enforcement not in _STOPS or constraint.either or not applies(constraint, run):
+    for constraint in applying:
+        if constraint.enforcement not in _STOPS or constraint.either:
             continue
         dividend, divisor = _product(constraint.dividend, forms), _product(constraint.divisor, forms)
         quotient = dividend.over(divisor) if dividend and divisor else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from pytest_gbs.frameworks.conditions import VARIABLE, holds
 from pytest_gbs.model.document import FUNCTION, PYTHON, Alias, Document, Mapping, Node, Scalar, Sequence
@@ -85,6 +85,7 @@ def _hidden(row: Row, document: Document, framework: Framework) -> Unknown | Non
     return None if found is None else Unknown(row.name, Reason.COMPUTED, Location(document.source.path, found.start, found.stop, row.key))
 
 
+@lru_cache
 def of_a_part(framework: Framework) -> Framework:
     """A table for a document of which a part can't be seen: a key that is not there may be in that part, so nothing follows."""
     rows = tuple(row._replace(default=None) for row in framework.rows)
@@ -191,7 +192,10 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _looked_at(row: Row, document: Document, framework: Framework) -> bool:
-    return all(holds(condition, document, framework.loader) for condition in row.when)
+    for condition in row.when:  # noqa: SIM110 - a loop rather than all(): asked of several rows for every recipe
+        if not holds(condition, document, framework.loader):
+            return False
+    return True
 
 
 def _size(row: Row, node: Node, document: Document, framework: Framework) -> Size | None:

@@ -18,6 +18,7 @@ Value: TypeAlias = int | float | bool | str | None
 # The loaders of every JSON and every TOML document, whatever the framework reads YAML with.
 JSON: Final = "json"
 TOML: Final = "toml"
+_LOADERS: Final = {PYTHON: JSON, JSON: JSON, TOML: TOML}  # by syntax
 # The tag of a value that a program computes when it runs.
 COMPUTED: Final = "!computed"
 
@@ -39,9 +40,7 @@ _TOML_WORDS: Final = {"true": True, "false": False}
 
 def loader_of(syntax: str, usual: str) -> str:
     """Which loader reads the scalars of a document: JSON's own for JSON and Python, TOML's for TOML, else the framework's usual one."""
-    if syntax == PYTHON:
-        return JSON
-    return syntax if syntax in (JSON, TOML) else usual
+    return _LOADERS.get(syntax, usual)
 
 
 def resolve(scalar: Scalar, loader: str) -> Value:

@@ -21,7 +21,7 @@ def value_node(document: Document, key: KeyPath) -> Node | None:
     entry = document.keyed.get(key)
     if entry is not None:
         found = entry[1]
-        if not isinstance(found, Scalar) or found.tag is None:
+        if type(found) is not Scalar or found.tag is None:
             return found
         from pytest_gbs.readers.references import referred
 

@@ -37,25 +37,26 @@ _Check: TypeAlias = Constraint | Equation
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome where the framework checks divisions: does some number of GPUs pass them all?"""
-    constraints = [c for c in run.framework.constraints if c.rule in (RULE.name, *_STANDS_FOR) and applies(c, run)]
+    applying = [each for each in run.framework.constraints if applies(each, run)]
+    constraints = [each for each in applying if each.rule in (RULE.name, *_STANDS_FOR)]
     if not constraints:
         return
     from pytest_gbs.frameworks.feasible import runs_somewhere
 
-    somewhere = runs_somewhere(run)
+    somewhere = runs_somewhere(run, applying)
     if somewhere:
         yield Verified(CODE, place(run, _names(constraints[:1])))
     elif somewhere is False:
-        yield _finding(run, _core(run, constraints))
+        yield _finding(run, _core(run, constraints, applying))
 
 
-def _core(run: Run, constraints: list[Constraint]) -> list[_Check]:
+def _core(run: Run, constraints: list[Constraint], applying: list[Constraint]) -> list[_Check]:
     """What no number of GPUs passes together, none of it needless: checks in preference, the first ones before the last.
 
     The equations have a part in it if the checks alone leave a number, and so have the parallel sizes, of whose product the GPUs
     are a multiple.
     """
-    others = (c for c in run.framework.constraints if c not in constraints and applies(c, run))
+    others = (each for each in applying if each not in constraints)
     core: list[_Check] = [*constraints, *others, *run.framework.equations]
     for each in reversed(core):
         without = [other for other in core if other is not each]
@@ -74,9 +75,9 @@ def _fits_nowhere(run: Run, checks: list[_Check]) -> bool:
     from pytest_gbs.frameworks.feasible import runs_somewhere
 
     equations = (e if e in checks else e._replace(mismatch=Enforcement.IGNORES) for e in run.framework.equations)
-    constraints = (each for each in checks if isinstance(each, Constraint))
+    constraints = [each for each in checks if isinstance(each, Constraint)]
     framework = run.framework._replace(equations=tuple(equations), constraints=tuple(constraints))
-    return runs_somewhere(run._replace(framework=framework)) is False
+    return runs_somewhere(run._replace(framework=framework), constraints) is False
 
 
 def _with_one(run: Run, name: str) -> Run:
