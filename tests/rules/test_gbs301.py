@@ -30,3 +30,27 @@ def test_what_a_script_says_of_its_own_factors_is_certain(tmp_path: Path) -> Non
     said = f"# effective batch size 128\n{LAUNCH} --per_device_train_batch_size 2 --gradient_accumulation_steps 2\n"
     report = checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": said})
     assert [each.severity for each in report.findings() if each.code == "GBS301"] == ["error"]
+
+
+@pytest.mark.parametrize("other", ["python watch_inference.py --out o &", "python eval.py --batch_size 4", "python main.py mode=test"])
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        pytest.param("16", [], id="as the script says, not the recipe"),
+        pytest.param("32", ["error", "warning"], id="neither as the script nor as the recipe says"),
+    ],
+)
+def test_a_program_that_scores_takes_no_statement_from_the_one_that_trains(
+    other: str, said: str, expected: list[str], tmp_path: Path
+) -> None:
+    flags = "--per_device_train_batch_size 2 --gradient_accumulation_steps 2"
+    script = f"# 4 GPUs x 2 x accumulation 2: effective batch size {said}\nexport OUT=o\n\n{other}\n\n{LAUNCH} {flags}\nwait\n"
+    report = checked(tmp_path, {"sft.yaml": recipe(), "run.sh": script})
+    assert sorted(each.severity for each in report.findings() if each.code == "GBS301") == expected
+
+
+def test_a_statement_of_a_script_that_trains_twice_is_about_neither(tmp_path: Path) -> None:
+    flags = "--per_device_train_batch_size 2 --gradient_accumulation_steps 2"
+    script = f"# effective batch size 16\nexport OUT=o\n\n{LAUNCH}\n\n{LAUNCH} {flags}\n"
+    report = checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": script})
+    assert [each.code for each in report.findings() if each.code != "GBS309"] == []

@@ -14,6 +14,7 @@ from pytest_gbs.checking.repository import WORTH_SHARING, Repository
 from pytest_gbs.claims.documents import read_model_cards, read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.launches.find import ReadScript, Scripts
+from pytest_gbs.launches.program_files import scores_only
 from pytest_gbs.launches.resolve import LaunchResolver
 from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
@@ -98,7 +99,7 @@ class LaunchIndex(NamedTuple):
     def declared(self, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
         """What documents, and the comments of a script, state of the batch or the hardware of one of its launches.
 
-        Comments are about it if the script starts nothing else, if they are right above it, or on the line of a value that it takes.
+        Comments are about it if the script trains nothing else, if they are right above it, or on the line of a value that it takes.
         """
         path = resolved.found.launch.at.source
         return (*self._commented(path, resolved), *self.documents.get(Subject(resolved.recipe, resolved.found.launch.at), ()))
@@ -107,7 +108,7 @@ class LaunchIndex(NamedTuple):
         script = self.scripts.scripts.get(path)
         if script is None or not script.comments or path.lower().endswith(DOCUMENTS):
             return ()
-        several = len({found.launch.at for found in self.scripts.launches(path)}) > 1
+        several = len({found.launch.at for found in self.scripts.launches(path) if not scores_only(found)}) > 1
         comments = script.comments
         if several:
             comments = (*self._beside_values(comments, path, resolved), *_right_above(comments, resolved.found.launch.at.start))
