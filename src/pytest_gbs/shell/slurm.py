@@ -154,7 +154,7 @@ def devices(value: str) -> str | None:
 
 
 def _set_devices(state: ShellState, stated: dict[str, Directive]) -> None:
-    directive = stated.get("--gpus-per-node") or stated.get("--gres")
+    directive = stated.get("--gpus-per-node") or stated.get("--gres") or _on_one_node(stated)
     if directive is None:
         _set_devices_of_tasks(state, stated)
         return
@@ -163,6 +163,13 @@ def _set_devices(state: ShellState, stated: dict[str, Directive]) -> None:
     count = devices(directive.value)
     if count is not None:
         _set(state, "SLURM_GPUS_ON_NODE", count, directive)
+
+
+def _on_one_node(stated: dict[str, Directive]) -> Directive | None:
+    """The option with the GPUs of the whole job, if they can't be on several nodes: it has one node, or one GPU."""
+    directive = stated.get("--gpus")
+    count = devices(directive.value) if directive is not None and directive.value is not None else None
+    return directive if count == "1" or (count is not None and _number(stated.get("--nodes")) == "1") else None
 
 
 def _set_devices_of_tasks(state: ShellState, stated: dict[str, Directive]) -> None:

@@ -147,3 +147,43 @@ def test_what_mpirun_starts_besides_python_is_left_alone(text: str) -> None:
 
 def test_mpirun_without_a_number_starts_as_many_as_there_are_slots() -> None:
     assert world(start_of("mpirun -H a:8,b:8 python train.py")) == "missing"
+
+
+UNSEEN = {
+    "several-nodes": (("--nodes=2", "--gres=gpu:4"), "deepspeed train.py"),
+    "gpus-of-unknown-nodes": (("--gpus=8",), "deepspeed train.py"),
+    "no-gpus": (("--nodes=1", "--cpus-per-task=8"), "deepspeed train.py"),
+    "other-resources": (("--gres=tmpfs:8",), "deepspeed train.py"),
+    "a-step-with-its-own": (("--gres=gpu:4",), "srun --gres=gpu:2 deepspeed train.py"),
+    "a-step-with-some-for-each-task": (("--gres=gpu:4",), "srun --ntasks=1 --gpus-per-task=1 deepspeed train.py"),
+    "a-hostfile": (("--gres=gpu:4",), "deepspeed --hostfile hosts train.py"),
+    "what-one-process-does-with-them": (("--gres=gpu:4",), "python train.py"),
+    "an-unknown-list": (("--gres=gpu:4",), "CUDA_VISIBLE_DEVICES=$GPUS deepspeed train.py"),
+    "a-default-file-of-the-user": (("--gres=gpu:4",), "accelerate launch train.py"),
+    "none-asked-for": (("--gres=gpu:0",), "deepspeed train.py"),
+}
+
+
+@pytest.mark.parametrize(("options", "text"), UNSEEN.values(), ids=UNSEEN)
+def test_gpus_that_a_job_may_not_see_leave_the_world_unknown(options: tuple[str, ...], text: str) -> None:
+    assert isinstance(world(start_of(job(*options) + text)), str)
+
+
+SEEN = {
+    "deepspeed": (("--gres=gpu:a100:2",), "deepspeed train.py", 2),
+    "deepspeed-on-the-one-node": (("--nodes=1", "--gpus-per-node=4"), "deepspeed --master_port 29500 train.py", 4),
+    "as-many-as-it-asks-for": (("--gres=gpu:4",), "deepspeed --num_gpus 2 train.py", 2),
+    "of-the-whole-job": (("--nodes=1", "--gpus=4"), "deepspeed train.py", 4),
+    "one": (("--gpus=1",), "python train.py", 1),
+    "one-for-a-process": (("--gres=gpu:1",), "python train.py", 1),
+    "one-for-accelerate": (("--gres=gpu:1",), "accelerate launch train.py", 1),
+    "counted-by-torchrun": (("--gres=gpu:4",), "torchrun --nproc_per_node=gpu train.py", 4),
+    "counted-by-llama-factory": (("--gres=gpu:4",), "llamafactory-cli train a.yaml", 4),
+    "in-a-step": (("--gres=gpu:4",), "srun --ntasks=1 deepspeed train.py", 4),
+    "fewer-visible": (("--gres=gpu:4",), "CUDA_VISIBLE_DEVICES=0,1 deepspeed train.py", 2),
+}
+
+
+@pytest.mark.parametrize(("options", "text", "expected"), SEEN.values(), ids=SEEN)
+def test_the_gpus_that_a_job_sees_are_counted(options: tuple[str, ...], text: str, expected: int) -> None:
+    assert world(start_of(job(*options) + text)) == expected

@@ -147,11 +147,26 @@ def world(nodes: Quantity | Unknown, each: Quantity | Unknown) -> Quantity | Unk
 
 
 def devices(command: Command) -> Quantity | Unknown | None:
-    """How many GPUs `CUDA_VISIBLE_DEVICES` names, or each machine of the job has; None if nothing says it."""
+    """How many GPUs `CUDA_VISIBLE_DEVICES` names, each machine of the job has, or Slurm gives to a job on one node; None if nothing says it."""
     word = command.variable("CUDA_VISIBLE_DEVICES")
-    if word is None:
-        return command.machines.gpus_per_node if command.machines is not None else None
-    return named_devices(word, "CUDA_VISIBLE_DEVICES")
+    if word is not None:
+        return named_devices(word, "CUDA_VISIBLE_DEVICES")
+    return command.machines.gpus_per_node if command.machines is not None else _given_by_slurm(command)
+
+
+def _given_by_slurm(command: Command) -> Quantity | None:
+    """The GPUs of a job on one node, which Slurm makes the visible ones (gres.conf(5), Slurm 24.11); None if its step has others."""
+    word, nodes = command.variable(_ON_NODE), command.variable("SLURM_NNODES")
+    steps = (each.words for each in command.wrappers if each.name == "srun")
+    has_others = any(True for words in steps for _ in options(words, *_GPUS_OF_A_STEP, start=1))
+    if word is None or word.text is None or has_others or (nodes is not None and nodes.text != "1"):
+        return None
+    found = size(Name.GPUS_PER_NODE, word, _ON_NODE)
+    return found if isinstance(found, Quantity) else None
+
+
+_ON_NODE: Final = "SLURM_GPUS_ON_NODE"
+_GPUS_OF_A_STEP: Final = ("--gpus", "-G", "--gpus-per-node", "--gpus-per-task", "--gres")
 
 
 def named_devices(word: Word, key: str) -> Quantity | Unknown:
