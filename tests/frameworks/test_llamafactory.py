@@ -26,6 +26,7 @@ MEGATRON = SFT + BATCH.format(micro=1, steps=8)
         pytest.param("model_name_or_path: a\nadapter_name_or_path: b\ntemplate: c\nexport_dir: d\nfinetuning_type: lora\n", id="merge"),
         pytest.param("model_name_or_path: a\ntemplate: b\ninfer_backend: huggingface\n", id="chat"),
         pytest.param("model: a\npeft_config: {name: lora, export_dir: b}\n", id="v1 export"),
+        pytest.param(f"{MEGATRON}megatron: {{tensor_model_parallel_size: 2}}\n", id="another trainer's sizes"),
         pytest.param("identity: {path: data/identity.json, source: local}\n", id="v1 data"),
     ],
 )

@@ -293,3 +293,36 @@ def test_one_search_is_one_finding_whatever_starts_it(tmp_path: Path) -> None:
         "grep for gradient_accumulation_steps finds nothing in recipes/b.yaml, and several lines in recipes/c.yaml, "
         "of the 3 recipes that this script can run"
     )
+
+
+_SPREAD = """\
+#!/bin/bash
+# {said}
+gpu=0
+for seed in 1 2; do
+    {devices} python train.py --per_device_train_batch_size 2 --seed $seed --output_dir out &
+    gpu=$((gpu + 1))
+done
+wait
+python eval.py --model out
+"""
+_TRAINS = "from transformers import HfArgumentParser, Trainer, TrainingArguments\nTrainer(args=HfArgumentParser(TrainingArguments)).train()\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "devices", "expected"),
+    [
+        pytest.param("2 seeds on 2 GPUs", "CUDA_VISIBLE_DEVICES=$gpu", [], id="a GPU for each run"),
+        pytest.param("2 seeds, one after the other, on 2 GPUs", "CUDA_VISIBLE_DEVICES=0", [], id="perhaps a GPU for each run"),
+        pytest.param("runs on 1 GPU", "CUDA_VISIBLE_DEVICES=$gpu", [], id="those of one run"),
+    ],
+)
+def test_gpus_of_several_runs_are_not_those_of_one(said: str, devices: str, expected: list[str], tmp_path: Path) -> None:
+    report = checked(tmp_path, {"train.py": _TRAINS, "run.sh": _SPREAD.format(said=said, devices=devices)})
+    assert [each.code for each in report.findings() if each.code == "GBS303"] == expected
+
+
+def test_gpus_of_a_run_by_itself_are_compared(tmp_path: Path) -> None:
+    script = "# runs on 8 GPUs\nCUDA_VISIBLE_DEVICES=0 python train.py --per_device_train_batch_size 2 --output_dir out\npython eval.py\n"
+    report = checked(tmp_path, {"train.py": _TRAINS, "run.sh": script})
+    assert [each.code for each in report.findings()] == ["GBS303"]

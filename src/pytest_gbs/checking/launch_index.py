@@ -29,7 +29,7 @@ from pytest_gbs.readers.owners import TRAILING
 if TYPE_CHECKING:
     from pytest_gbs.checking.memory import Memory
 
-_DECLARED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, *HARDWARE)
+_BATCHES: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP)
 
 
 class LaunchIndex(NamedTuple):
@@ -100,6 +100,7 @@ class LaunchIndex(NamedTuple):
         """What documents, and the comments of a script, state of the batch or the hardware of one of its launches.
 
         Comments are about it if the script trains nothing else, if they are right above it, or on the line of a value that it takes.
+        GPUs that they count may be those of all turns of a loop.
         """
         path = resolved.found.launch.at.source
         return (*self._commented(path, resolved), *self.documents.get(Subject(resolved.recipe, resolved.found.launch.at), ()))
@@ -108,12 +109,13 @@ class LaunchIndex(NamedTuple):
         script = self.scripts.scripts.get(path)
         if script is None or not script.comments or path.lower().endswith(DOCUMENTS):
             return ()
-        several = len({found.launch.at for found in self.scripts.launches(path) if not scores_only(found)}) > 1
         comments = script.comments
-        if several:
+        trains = [found for found in dict.fromkeys(self.scripts.launches(path)) if not scores_only(found)]
+        if len({found.launch.at for found in trains}) > 1:
             comments = (*self._beside_values(comments, path, resolved), *_right_above(comments, resolved.found.launch.at.start))
+        declared = (*_BATCHES, *(() if len(trains) > 1 and _sees_some(resolved) else HARDWARE))
         found = read_declarations(comments, path) if comments else ()
-        return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in _DECLARED)
+        return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in declared)
 
     def _beside_values(self, comments: tuple[CommentBlock, ...], path: str, resolved: ResolvedLaunch) -> tuple[CommentBlock, ...]:
         """Those of `comments` that stand behind a value of the launch, on its line: `GPUS=4 # of 8`."""
@@ -125,6 +127,11 @@ class LaunchIndex(NamedTuple):
         stops = {size.at.stop for size in sizes if isinstance(size, Quantity) and size.at is not None and size.at.source == path}
         starts = ((block, block.pieces[0][1]) for block in behind)
         return tuple(block for block, start in starts if any(stop <= start and "\n" not in source.text[stop:start] for stop in stops))
+
+
+def _sees_some(resolved: ResolvedLaunch) -> bool:
+    """Whether the launch has GPUs chosen for it, so that the others that a comment counts may be those of other runs."""
+    return any(isinstance(size, Quantity) and size.key == "CUDA_VISIBLE_DEVICES" for size in resolved.found.start.sizes)
 
 
 def _right_above(comments: tuple[CommentBlock, ...], start: int) -> tuple[CommentBlock, ...]:
