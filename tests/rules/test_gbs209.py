@@ -48,3 +48,30 @@ def test_a_file_that_says_nothing_of_the_batch_is_completed_by_the_program(tmp_p
 def test_none_of_the_keys_stops(batch: str, tmp_path: Path) -> None:
     message = "train_batch_size or train_micro_batch_size_per_gpu is missing; DeepSpeed stops at start: one of the two needs to be provided"
     assert found(batch, tmp_path) == [("GBS209", "error", message)]
+
+
+FOUNDRY = """\
+variables:
+  micro: {micro}
+global_train_batch_size: 96
+{key}max_duration: 2ep
+train_loader: {{name: text, dataset: {{max_seq_len: 2048}}}}
+optimizer: {{name: decoupled_adamw}}
+scheduler: {{name: cosine_with_warmup}}
+model: {{name: hf_causal_lm}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("micro", "key", "expected"),
+    [
+        pytest.param("# what fits your machine", "device_train_microbatch_size: ${variables.micro}\n", [], id="a blank to fill in"),
+        pytest.param("4", "device_train_microbatch_size: # what fits\n", ["GBS003"], id="a blank in its place"),
+        pytest.param("4", "device_train_microbatch_size: ${variables.micro}\n", [], id="filled in"),
+        pytest.param("4", "", ["GBS209"], id="no key"),
+    ],
+)
+def test_a_blank_is_a_key(micro: str, key: str, expected: list[str], tmp_path: Path) -> None:
+    recipe = FOUNDRY.format(micro=micro, key=key)
+    report = check_example(Example((("run.yaml", recipe),)), tmp_path)
+    assert [finding.code for finding in report.findings()] == expected

@@ -306,7 +306,11 @@ done
 wait
 python eval.py --model out
 """
-_TRAINS = "from transformers import HfArgumentParser, Trainer, TrainingArguments\nTrainer(args=HfArgumentParser(TrainingArguments)).train()\n"
+_TRAINS = """\
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+Trainer(args=HfArgumentParser(TrainingArguments)).train()
+"""
 
 
 @pytest.mark.parametrize(

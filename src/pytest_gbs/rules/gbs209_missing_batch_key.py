@@ -7,7 +7,7 @@ provided`. Its table says what each of the others does.
 
 How to fix it: add the key. The message names the candidates.
 
-It stays silent about a file that others complete: a fragment, a parent, a launch that gives the key.
+It stays silent about a file that others complete: a fragment, a parent, a launch that gives the key, a blank that a person is to fill in.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from pytest_gbs.arithmetic.wording import listing
 from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.frameworks.constraints import in_versions
+from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Arguments, Requirement
 from pytest_gbs.model.launch import Kind
-from pytest_gbs.model.location import Location, dotted
+from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
@@ -32,12 +33,19 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each requirement of the framework of `run` of which no key is there."""
     at = run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0)
     for requirement in run.framework.requirements:
-        if _is_open(run, requirement) or any(is_set(run.document, key, run.framework.loader) for key in requirement.keys):
+        if _is_open(run, requirement) or any(_is_there(run, key) for key in requirement.keys):
             continue
         if all(certain(condition, run.document, run.framework.loader) for condition in requirement.when):
             names = listing(map(dotted, requirement.keys), last="or")
             message = f"{names} is missing; {requirement.label}{in_versions(requirement, run.framework)}"
             yield Finding(CODE, message, Severity.WARNING if requirement.doubt else Severity.ERROR, at, holds=f"set {names}")
+
+
+def _is_there(run: Run, key: KeyPath) -> bool:
+    """Whether a key has a value, or a blank that someone is to fill in: `micro_batch_size: # what fits your machine`."""
+    node = run.document.get(*key)
+    is_blank = isinstance(node, Scalar) and node.plain and not node.text
+    return is_blank or is_set(run.document, key, run.framework.loader)
 
 
 def _is_open(run: Run, requirement: Requirement) -> bool:

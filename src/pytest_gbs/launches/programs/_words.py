@@ -147,7 +147,7 @@ def world(nodes: Quantity | Unknown, each: Quantity | Unknown) -> Quantity | Unk
 
 
 def devices(command: Command) -> Quantity | Unknown | None:
-    """How many GPUs `CUDA_VISIBLE_DEVICES` names, each machine of the job has, or Slurm gives to a job on one node; None if nothing says it."""
+    """How many GPUs `CUDA_VISIBLE_DEVICES` names, a machine of the job has, or Slurm gives on one node; None if nothing says it."""
     word = command.variable("CUDA_VISIBLE_DEVICES")
     if word is not None:
         return named_devices(word, "CUDA_VISIBLE_DEVICES")
