@@ -37,6 +37,7 @@ def launched(comment: str, micro: int, steps: int, nodes: int) -> list[str]:
         ("GBS = 8 GPUs per machine x 4 hosts x micro 2 x accum 1 (64)", 2, 1),
         ("global batch size: 64 (micro batch 2 * world of 4 nodes * GA 1 * gpus_per_node=8)", 2, 1),
         ("GBS = 3 nodes (8 GPUs each) x 8 grad accum x 2 = 384", 2, 8),
+        ("effective batch size = 4 nodes × batch size of 2 per GPU × 8 A100 80GB × 2x accumulation (128)", 2, 2),
     ],
 )
 def test_nodes_and_gpus_apart_from_each_other(comment: str, micro: int, steps: int) -> None:
@@ -63,6 +64,9 @@ def test_a_statement_in_which_a_number_is_left_over_is_false(comment: str, micro
         ("GBS = 8 GPUs x grad_acc 5 x batch size of 2 per GPU x 5 nodes = 400", 2, 5, 5),
         ("4 (per device) * 16 * gradient_accumulation_steps=5 = 320", 4, 5, 2),
         ("3 per device * 3 servers * accumulation of 5 * gpus_per_node=8 = 360 effective batch", 3, 5, 3),
+        ("total batch size = grad_acc 1 * gpus_per_node=8 * 5 H100 nodes * per_device_train_batch_size=6 (240)", 6, 1, 5),
+        ("grad_acc 5 * per_device_train_batch_size=6 * 8 GPUs/node * 5 worker nodes = 1200", 6, 5, 5),
+        ("Global BS: 256 (8 (accumulation) * 2 worker nodes * mbs 2 * gpus per node: 8)", 2, 8, 2),
     ],
 )
 def test_a_comment_of_a_launch(comment: str, micro: int, steps: int, nodes: int) -> None:

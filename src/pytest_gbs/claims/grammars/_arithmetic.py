@@ -163,6 +163,10 @@ def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
     chips = devices_at(tokens, i) if text_at(tokens, i) in _TIMES else None
     if chips is not None and text_at(tokens, chips[0]) not in NODES:
         return Name.WORLD_SIZE, chips[0], ""  # `8 x H100`
+    if text_at(tokens, i) == "x" and tokens[i - 1].stop == tokens[i].start and text_at(tokens, i + 1):
+        times, stop = _name(tokens, i + 1)
+        if times == Name.GRADIENT_ACCUMULATION_STEPS and tokens[i].stop < tokens[i + 1].start:
+            return times, stop, ""  # `2x accumulation`
     bracket = text_at(tokens, i) == "(" and i + 1 < len(tokens) and tokens[i + 1].kind == WORD
     name, stop = _name(tokens, i + bracket)
     if text_at(tokens, i) == "tokens" and text_at(tokens, i + 1) in ("=", "->", *_TIMES):

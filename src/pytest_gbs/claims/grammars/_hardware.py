@@ -34,6 +34,7 @@ _IN_ALL: Final = words("total across over altogether")
 _ARTICLES: Final = words("a an the our my one single")
 _USUAL: Final = 8
 _NUMBER_OF: Final = words("number num n total of nr #")
+_COUNTED_WITH: Final = _NUMBER_OF | {"worker"}
 _COUNTS: Final = frozenset((*COUNTED, "single"))
 _USED: Final = words("used available visible the your these")
 _EVERY: Final = words("all across over")
@@ -120,7 +121,7 @@ def _is_factor(tokens: Sequence[WordToken], i: int) -> bool:
 def _ends_a_product(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether a product ends with the label at `i`, so that all of it equals something: `micro * num_gpus = 128`, `4 * 2 nodes = 8`."""
     before = i - 1
-    while text_at(tokens, before) in _NUMBER_OF or (before > 0 and tokens[before].kind == NUMBER):
+    while text_at(tokens, before) in _COUNTED_WITH or (before > 0 and tokens[before].kind == NUMBER):
         before -= 1
     return text_at(tokens, before) in OPERATORS
 
@@ -241,7 +242,11 @@ def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]
     if count > 1 and text_at(tokens, stop - 1) == "device" and text_at(tokens, stop) == "batch":
         return []  # `2 device batch size x 8 GPUs`
     each = each_node(tokens, stop)
-    if text_at(tokens, i + 1) in ("x", "*") and text_at(tokens, stop + each) == "=" and exact_count(tokens, stop + each + 1) is not None:
+    if (
+        text_at(tokens, i + 1) in ("x", "*")
+        and text_at(tokens, stop + each) in ("=", ":")
+        and exact_count(tokens, stop + each + 1) is not None
+    ):
         return []  # `accumulation 16 * gpus_per_node=8`
     if each:
         return [StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop + each)] if count in GPUS_PER_NODE else []

@@ -160,10 +160,11 @@ def settings(tokens: Sequence[WordToken]) -> Iterator[StatedSize]:
 
 
 def is_value(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether the number at token `i` belongs to the name of a setting in front of it: `accumulation of 2`, `mbs=4`."""
+    """Whether the number at token `i` belongs to the name of a size in front of it: `accumulation of 2`, `mbs=4`, `gpus_per_node=8`."""
     stop = i - (i > 0 and tokens[i - 1].text in _BETWEEN)
     named = (name_at(tokens, j) for j in range(max(0, stop - _LONGEST), stop))
-    return any(each is not None and each.stop == stop and each.name in _BESIDE for each in named)
+    names = (*_BESIDE, Name.GPUS_PER_NODE)
+    return any(each is not None and each.stop == stop and each.name in names for each in named)
 
 
 def _exact_at(tokens: Sequence[WordToken], i: int) -> int | None:
