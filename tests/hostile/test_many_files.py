@@ -149,6 +149,16 @@ def test_scripts_whose_functions_double_share_one_budget(tmp_path: Path) -> None
     assert spent[-1] < 10
 
 
+def test_scripts_that_start_what_is_too_much_say_so_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_gbs.shell.limits.MOST_SHARED", 1_000)
+    doubling = "f0() { export A=$1; }\n" + "".join(f"f{n}() {{ f{n - 1} $1; f{n - 1} $1; }}\n" for n in range(1, 8)) + "f7 x\n"
+    write(tmp_path, {"sft.yaml": recipe(), "work.sh": doubling + LAUNCH, **{f"s{n}.sh": "bash work.sh now\n" for n in range(9)}})
+    report = check(WorkTree(str(tmp_path)), (), Settings(), Given())
+    shared = [x.severity for each in report.files for x in each.findings if x.code == "GBS007" and "more than 1,000 " in x.message]
+    assert len(shared) > 5
+    assert shared.count("warning") == 1
+
+
 def test_scripts_within_their_own_length_share_nothing(tmp_path: Path) -> None:
     write(tmp_path, {"sft.yaml": recipe(), **{f"s{n}.sh": "export A=1\n" * n + LAUNCH for n in range(40)}})
     scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)

@@ -85,6 +85,7 @@ COMMANDS = {
     "accelerate sees what it sees": "accelerate launch --config_file one.yaml train.py run.yaml\n",
     "a file that the script writes": f"cat > two.yaml <<X\n{ONE_PROCESS}gpu_ids: '0'\nX\n"
     "CUDA_VISIBLE_DEVICES=0,1 accelerate launch --config_file two.yaml train.py run.yaml\n",
+    "a job on several nodes": "#SBATCH --nodes=2\n#SBATCH --gres=gpu:4\npython train.py run.yaml\n",
     "the program is not there": SEES_FOUR.replace("train.py", "finetune.py"),
 }
 
@@ -115,6 +116,7 @@ FED = {
     "its own list of GPUs": "accelerate launch --num_processes 1 --gpu_ids 0,1,2,3 train.py run.yaml\n",
     "its file": "CUDA_VISIBLE_DEVICES=0,1,2,3 accelerate launch --config_file one.yaml train.py run.yaml\n",
     "the list of its file": "CUDA_VISIBLE_DEVICES=0 accelerate launch --config_file four.yaml train.py run.yaml\n",
+    "a job of Slurm": "#SBATCH --nodes=1\n#SBATCH --gres=gpu:4\npython train.py run.yaml\n",
     "all": "CUDA_VISIBLE_DEVICES=0,1,2,3 accelerate launch --gpu_ids all --num_processes 1 train.py run.yaml\n",
 }
 

@@ -314,7 +314,8 @@ class Scripts:
         other = read_commands(source, self._others, how)
         if other.stopped is not None:
             self._started -= _COSTLY
-            self._stops.append(Stop(f"{source.path}, which it starts, has {other.stopped.reason}", at))
+            reason = f"{source.path}, which it starts, has {other.stopped.reason}"
+            self._stops.append(Stop(reason, at, other.stopped.met_before))
         bare = other._replace(commands=())
         for each in other.commands:
             yield from self._command(each._replace(machines=machines), bare, at, (*within, source.path))
