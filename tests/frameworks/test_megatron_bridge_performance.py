@@ -28,6 +28,13 @@ def test_scripts_that_leave_the_batch_or_the_gpus_to_the_recipe(tmp_path: Path, 
     assert launched(checked(tmp_path, {"run.sh": SCRIPT.format(flags)})) == []
 
 
+@pytest.mark.parametrize("key", ["micro_batch_size: 2", "global_batch_size: 64"])
+def test_a_file_with_such_keys_is_of_another_trainer(key: str, tmp_path: Path) -> None:
+    run = f"model_path: acme/small\nnum_gpus: 4\n{key}\ngradient_accumulation_steps: 8\nlearning_rate: 1.0e-5\n"
+    report = checked(tmp_path, {"runs/small.yaml": run})
+    assert [each.framework for each in report.files] == [None] * len(report.files)
+
+
 def test_what_flags_leave_out_is_the_recipes(tmp_path: Path) -> None:
     assert sizes(tmp_path, "--num_gpus 64 --global_batch_size 128 --micro_batch_size 1") == [128, None, None]
 
