@@ -57,6 +57,20 @@ class Own:
 (own,) = HfArgumentParser(Own).parse_args_into_dataclasses()
 Trainer(args=TrainingArguments(per_device_train_batch_size=own.micro, gradient_accumulation_steps=own.steps)).train()
 """
+WRAPPED = """\
+from dataclasses import dataclass
+import draccus
+from transformers import Trainer, TrainingArguments
+
+@dataclass
+class Own:
+    micro: int = 4
+    steps: int = 2
+
+@draccus.wrap()
+def main(own: Own) -> None:
+    Trainer(args=TrainingArguments(per_device_train_batch_size=own.micro, gradient_accumulation_steps=own.steps)).train()
+"""
 CLICK = """\
 import click
 from transformers import Trainer, TrainingArguments
@@ -183,6 +197,10 @@ def test_a_framework_s_own_arguments_are_read_as_its_table_says(tmp_path: Path) 
         pytest.param(ARGPARSE, RUN + '"$@"', (64, 2, 8), id="argparse: arguments that may be added"),
         pytest.param(ARGPARSE.replace("TrainingArguments(", "TrainingArguments(**{}, "), RUN, (64, 2, 8), id="a dictionary beside"),
         pytest.param(FIELDS, RUN + "--micro 1", (8, 1, 2), id="fields of a class"),
+        pytest.param(WRAPPED, RUN, (32, 4, 2), id="a class that draccus fills"),
+        pytest.param(WRAPPED, RUN + "--micro 1 --steps=8", (32, 1, 8), id="draccus: flags"),
+        pytest.param(WRAPPED, RUN + "--micro $N", (None, None, 2), id="draccus: a variable"),
+        pytest.param(WRAPPED.replace("draccus", "pyrallis"), RUN + "--micro 3", (24, 3, 2), id="pyrallis"),
         pytest.param(CLICK, RUN + "--batch-size 3", (24, 3, 2), id="click"),
         pytest.param(CLICK, RUN + "-b 3", (24, 3, 2), id="click: a short flag"),
         pytest.param(TYPER, RUN + "several", (32, 4, 2), id="typer"),
@@ -199,6 +217,20 @@ def test_a_framework_s_own_arguments_are_read_as_its_table_says(tmp_path: Path) 
 )  # fmt: skip
 def test_the_program_says_what_a_flag_means(program: str, command: str, expected: tuple[int | None, ...], tmp_path: Path) -> None:
     assert sizes(tmp_path, program, command) == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "flags"),
+    [
+        pytest.param("", "", "--config_path $FILE", id="a file"),
+        pytest.param("wrap()", "wrap(config_path='run.yaml')", "", id="a file of the program"),
+        pytest.param("draccus.wrap", "acme.wrap", "", id="another decorator"),
+        pytest.param("own: Own", "own", "", id="no class"),
+        pytest.param("own: Own", "n, own: Own", "", id="another parameter"),
+    ],
+)
+def test_what_else_may_fill_a_class_is_unknown(old: str, new: str, flags: str, tmp_path: Path) -> None:
+    assert sizes(tmp_path, WRAPPED.replace(old, new), RUN + flags) == (None, None, None)
 
 
 def test_each_number_has_its_place_in_the_script_or_in_the_program(tmp_path: Path) -> None:

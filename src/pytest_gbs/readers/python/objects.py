@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.arguments import CLASSES, argument_classes
@@ -12,14 +12,32 @@ from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.names import CHANGING, Names
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Table, Value
-from pytest_gbs.readers.python.scopes import Scope
+from pytest_gbs.readers.python.scopes import Binding, Scope
 
 if TYPE_CHECKING:
     from typing import Self
 
 
+# Decorators that fill a class from the command line and hand it to their function, and the option of both that names a file which
+# fills it too (draccus 0.11.5, wrappers and argparsing.py; pyrallis 0.3.1, utils.py CONFIG_ARG).
+_WRAPS: Final = frozenset(("draccus.wrap", "pyrallis.wrap"))
+_OF_A_FILE: Final = "config_path"
+
+
 class Objects(Names):
     """The values of the objects of one program."""
+
+    def _parameter(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
+        """What a parameter is: an instance of its class if a command line fills that, else what `Parameters` says."""
+        function = binding.parameter
+        calls = (each for each in function.decorator_list if isinstance(each, ast.Call)) if function is not None else ()
+        wrapped = next((each for each in calls if self.scopes.qualified(each.func) in _WRAPS), None)
+        if wrapped is None or function is None or function.args.args[:1] != [binding.node]:
+            return super()._parameter(binding, scope, node)
+        of, around = function.args.args[0].annotation, scope.parent
+        if of is None or around is None or wrapped.args or wrapped.keywords or _OF_A_FILE in self.settings:
+            return self.lost(node)
+        return self._with_flags(self._made(of, around, None), node) or self.lost(node)
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
         own = self._of_self(node, scope)
