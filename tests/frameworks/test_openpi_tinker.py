@@ -48,6 +48,19 @@ def test_each_configuration_has_the_batch_of_all_devices(tmp_path: Path) -> None
     assert _known(tmp_path, OPENPI) == [32, 256]
 
 
+def test_a_batch_of_each_gpu_replaces_that_of_all(tmp_path: Path) -> None:
+    forked = OPENPI.replace("fsdp_devices: int", "batch_size_per_gpu: int | None = None\n    fsdp_devices: int")
+    assert _known(tmp_path, forked.replace('name="pi0"', 'name="pi0", batch_size_per_gpu=None')) == [32, 256]
+    given = forked.replace('name="pi0"', 'name="pi0", batch_size_per_gpu=8').replace(
+        "batch_size=256", "batch_size=256, batch_size_per_gpu=6"
+    )
+    runs = [run for file in checked(tmp_path, {"src/config.py": given}).files for run in file.runs]
+    assert [(run.geometry.value("micro_batch_size"), run.geometry.value("global_batch_size")) for run in runs] == [
+        (8, None),
+        (6, 48),
+    ]  # 6 x 8 GPUs of the comment
+
+
 def test_devices_take_equal_parts(tmp_path: Path) -> None:
     assert codes(checked(tmp_path, {"src/config.py": OPENPI})) == []
     assert codes(checked(tmp_path, {"src/config.py": OPENPI.replace("256", "252")})) == ["GBS202"]
