@@ -1,6 +1,6 @@
 """The global batch that a recipe states is not the one it trains with: the framework rounds the accumulation down.
 
-litgpt divides the global batch by the number of GPUs, and what is left for one GPU by the micro batch. Both divisions drop
+litgpt and the pre-training of OpenVLA divide the global batch by the number of GPUs and by the micro batch. Both divisions drop
 their remainder.
 
 What the framework does: it continues without a warning. `global_batch_size: 129` on 64 GPUs trains with 128, and 512 with micro
@@ -80,5 +80,5 @@ RULE = Rule(
     good=(Example((("full.yaml", _RECIPE.format(batch=576)),)),),
     explained_by=("stale-declaration",),
     check=check,
-    frameworks=("litgpt",),
+    frameworks=("litgpt", "openvla"),
 )
