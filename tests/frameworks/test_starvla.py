@@ -62,3 +62,32 @@ def test_flags_change_the_file(flags: str, micro: int, tmp_path: Path) -> None:
     files = {"zero.yaml": ZERO.format(", gradient_accumulation_steps: 2"), "run.yaml": RECIPE, "run.sh": f"{RUN}{flags}\n"}
     (run,) = launched(checked(tmp_path, files))
     assert [run.geometry.value(name) for name in (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE)] == [micro, 8]
+
+
+ENGINE = "deepspeed_config: {{deepspeed_config_file: {}}}\ndistributed_type: DEEPSPEED\nnum_machines: 1\nnum_processes: 4\n"
+
+
+@pytest.mark.parametrize(
+    ("engine", "batch"),
+    [
+        pytest.param('{"gradient_accumulation_steps": 2}', 256, id="16 x 2 x 8"),
+        pytest.param('{"gradient_accumulation_steps": "auto"}', None, id="accelerate's own"),
+        pytest.param("{}", None, id="nothing is said"),
+        pytest.param(None, None, id="no file"),
+    ],
+)
+def test_the_launchers_file_names_one_with_the_accumulation(engine: str | None, batch: int | None, tmp_path: Path) -> None:
+    files = {"zero.yaml": ENGINE.format("ds/engine.yaml"), "run.yaml": RECIPE, "run.sh": f"{RUN}\n"}
+    (run,) = launched(checked(tmp_path, files if engine is None else {**files, "ds/engine.yaml": engine}))
+    assert run.geometry.value(Name.GLOBAL_BATCH_SIZE) == batch
+
+
+def test_the_program_for_language_takes_the_other_batch(tmp_path: Path) -> None:
+    both = RECIPE.replace("  vla_data:", "  vlm_data: {dataset_use: acme, per_device_batch_size: 4}\n  vla_data:")
+    files = {"zero.yaml": ENGINE.format("engine.json"), "engine.json": '{"gradient_accumulation_steps": 1}', "run.yaml": both}
+    scripts = {"a.sh": f"{RUN}\n", "b.sh": RUN.replace("train_starvla.py", "train_starvlm.py") + "\n"}
+    runs = launched(checked(tmp_path, {**files, **scripts}))
+    assert sorted((run.launch.at.source if run.launch else "", run.geometry.value(Name.GLOBAL_BATCH_SIZE)) for run in runs) == [
+        ("a.sh", 128),  # 16 x 8
+        ("b.sh", 32),  # 4 x 8
+    ]

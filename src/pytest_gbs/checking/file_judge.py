@@ -277,7 +277,9 @@ class FileJudge:
         from pytest_gbs.checking.launch_run import launch_run
 
         assert self.launches is not None
-        sizes = {**self._companions.sizes(resolved.document, resolved.framework), **resolved.sizes()}
+        framework, start = resolved.framework, resolved.found.start
+        of_launcher = self._companions.of_launcher(start.files, framework)
+        sizes = {**of_launcher, **self._companions.sizes(resolved.document, framework), **resolved.sizes()}
         run = launch_run(resolved, sizes, own, self.launches.declared(resolved))
         return self._companions.beside(run, resolved.locate)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from pytest_gbs.frameworks.reading import read_sizes
@@ -15,6 +15,7 @@ from pytest_gbs.model.run import Companion, Run
 from pytest_gbs.readers import read
 
 if TYPE_CHECKING:
+    from pytest_gbs.model.launch import LauncherFile
     from pytest_gbs.model.tree import Tree
 
 # accelerate 1.15.0 commands/launch.py:410-415; its file holds the flag of the same name.
@@ -54,6 +55,14 @@ class Companions:
             if rows and not isinstance(document.get(*key), Mapping):
                 for each in self.named(document, key, _INCLUDED if key in framework.includes else _SUFFIXES):
                     found.update(read_sizes(each.document, framework._replace(rows=rows)))
+        return found
+
+    def of_launcher(self, files: Iterable[LauncherFile], framework: Framework) -> dict[str, Size]:
+        """The sizes that the framework takes from files that the launcher's own ones name."""
+        found: dict[str, Size] = {}
+        if framework.companions or framework.includes:
+            for document in (each for file in files for each in self._read(file.path) or ()):
+                found.update(self.sizes(document, framework) if isinstance(document, Document) else {})
         return found
 
     def named(self, document: Document, key: KeyPath, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Companion]:
