@@ -84,10 +84,10 @@ class ConfigFolder:
         return self._loaded[config]
 
     def _load(self, path: str) -> ConfigFile | None:
+        if self.cache.lacks(path):
+            return None
         source = self.cache.read(path)
         if isinstance(source, Unreadable):
-            if source.source is None and not self.cache.has_file(path):
-                return None
             raise CompositionError(ProblemKind.UNREADABLE, source.reason, Location(path, 0, 0))
         self.sources.append(path)
         root = self.cache.nodes(source, self.budget, Loader.OMEGACONF)

@@ -68,6 +68,11 @@ class DocumentCache:
             _keep(self._sources, path, found, self._most)
         return found
 
+    def lacks(self, path: str) -> bool:
+        """Whether there is no file at `path`, neither listed nor hidden."""
+        found = self.read(path)
+        return isinstance(found, Unreadable) and found.source is None and not self.has_file(path)
+
     def listed(self, path: str) -> Source | Unreadable:
         """The text of the file at `path`, as `read` does, if the tree lists it: a program imports much that is in no repository."""
         return self.read(path) if self.has_file(path) else Unreadable(path, MISSING)

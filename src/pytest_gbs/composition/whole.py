@@ -11,12 +11,13 @@ from pytest_gbs.composition.composed import Composed, ComposeProblem, ProblemKin
 from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.composition.hydra import compose
 from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, QUININE, inherit
-from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
+from pytest_gbs.model.document import TAKES_IN, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.location import KeyPath, Location, Unreadable, below
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Conflict, Quantity, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.scalar import resolve
 
 _MOST_FOLLOWED: Final = 8
 
@@ -41,7 +42,7 @@ def whole(document: Document, tree: DocumentCache, framework: Framework | None =
     Interpolations are followed where `framework` reads its files with OmegaConf and one stands where the table looks. None as well
     where a file must be chosen by the command that launches.
     """
-    if _lacks_parents(document, tree):
+    if _lacks_parents(document, tree) or (framework is not None and _lacks_last_part(document, tree)):
         return Whole(document, None, (), unseen=True)
     composed = _composed(document, tree, framework)
     if composed is None and framework is not None and has_interpolations(document, framework):
@@ -161,6 +162,29 @@ def _lacks_parents(document: Document, tree: DocumentCache) -> bool:
     folder = document.source.path.rpartition("/")[0]
     texts = [node.text for node in (named.items if isinstance(named, Sequence) else (named,)) if isinstance(node, Scalar)]
     return any((path := below(folder, text)) is None or isinstance(tree.read(path), Unreadable) for text in texts)
+
+
+def _lacks_last_part(document: Document, tree: DocumentCache) -> bool:
+    """Whether the last file is not there that a Hydra defaults list names: composing starts with that one, and would end there.
+
+    Lists that choose for others, and names that are computed or lie elsewhere, are left to composing.
+    """
+    listed = document.get("defaults")
+    if not isinstance(listed, Sequence) or TAKES_IN.intersection(document.keyed) != {("defaults",)}:
+        return False
+    if document.get("hydra") is not None or "override " in document.source.text:
+        return False
+    last = next((item for item in reversed(listed.items) if not (isinstance(item, Scalar) and item.text == "_self_")), None)
+    entry = last.entries[0] if isinstance(last, Mapping) and len(last.entries) == 1 else (last,)
+    texts = [part.text for part in entry if isinstance(part, Scalar) and type(resolve(part, Loader.OMEGACONF)) is str]
+    name = "/".join(texts).removeprefix("/")  # from the folder of the recipe, with a slash and without
+    if len(texts) != len(entry) or name.endswith((".yaml", ".yml")) or _part().fullmatch(name) is None:
+        return False
+    path = below(document.source.path.rpartition("/")[0], f"{name}.yaml")
+    return path is not None and tree.lacks(path)
+
+
+_part = lazy_pattern(r"(?!hydra/)\w[\w.-]*(?:/\w[\w.-]*)*")
 
 
 def resolvers_of(framework: Framework | None) -> Resolvers:
