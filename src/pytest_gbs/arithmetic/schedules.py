@@ -68,7 +68,10 @@ def ramp(start: int, increment: int, end: int) -> tuple[int, ...]:
 
 def changing(sizes: Mapping[str, Size]) -> Quantity | None:
     """The size that is stated as a schedule, or None if every size has one value."""
-    return next((size for size in sizes.values() if type(size) is Quantity and size.stages), None)
+    for size in sizes.values():
+        if type(size) is Quantity and size.stages:
+            return size
+    return None
 
 
 def stages_of(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation]) -> tuple[int | None, ...]:

@@ -84,7 +84,7 @@ class Composer:
         elif style:
             self.opaque.append((start, stop))
         tag = None if event.tag == "!" and not style else event.tag  # PyYAML resolves a plain scalar behind `!` as if it were not there
-        node = Scalar(start, stop, text, not style, tag)
+        node: Scalar = _new(Scalar, (start, stop, text, not style, tag))
         if event.anchor:
             self.anchor(event)
             self.anchors[event.anchor] = node

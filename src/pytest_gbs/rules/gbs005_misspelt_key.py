@@ -45,9 +45,10 @@ def check(file: FileView) -> Iterator[Outcome]:
         return
     known = _known(framework)
     for parent, rows in _missing(file.document, framework).items():
-        lengths = set[int]().union(*map(_lengths, rows))
+        names = tuple(rows)
+        lengths = set[int]().union(*map(_lengths, names))
         for key in _keys(file.document, parent, lengths):
-            meant = nearest(key.text, tuple(rows)) if (*parent, key.text) not in known else None
+            meant = nearest(key.text, names) if (*parent, key.text) not in known else None
             # The framework's other keys are asked last: the table may have to load them.
             if meant is not None and key.text not in framework.also:
                 yield _finding(file.document, framework, key, rows[meant])

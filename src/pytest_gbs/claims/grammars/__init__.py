@@ -78,7 +78,8 @@ def _read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """What the grammars find in one block."""
     if len(block.text) > _LONG:
         return _found(block, source)
-    return tuple(_moved(each, block, source) for each in _stated(block.text, block.owner, block.placement))
+    stated = _stated(block.text, block.owner, block.placement)
+    return tuple(_moved(each, block, source) for each in stated) if stated else ()
 
 
 @lru_cache(maxsize=_MOST)
