@@ -153,3 +153,54 @@ def test_a_number_beside_the_true_one_may_be_of_another_run(comment: str, tmp_pa
 
 def test_a_number_of_the_same_hardware_is_false_beside_the_true_one(tmp_path: Path) -> None:
     assert _found(f'# 4 GPUs: global batch size 128\necho "Effective batch size: 64"\n{LAUNCH}', tmp_path) == ["GBS301"]
+
+
+# 4 on each of 2 GPUs, twice: 16.
+COMPUTED = """\
+#!/bin/bash
+MICRO=4
+STEPS=2
+GPUS=$(echo 2)
+{printed}
+torchrun --nproc_per_node $GPUS train.py --per_device_train_batch_size $MICRO --gradient_accumulation_steps $STEPS --output_dir out
+"""
+PARSES = (
+    "from transformers import HfArgumentParser, Trainer, TrainingArguments\n\nTrainer(args=HfArgumentParser(TrainingArguments)).train()\n"
+)
+
+
+def _computed(printed: str, folder: Path) -> list[str]:
+    return codes(checked(folder, {"train.py": PARSES, "run.sh": COMPUTED.format(printed=printed)}))
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        pytest.param('echo "Global batch size: $((MICRO * GPUS * STEPS))"', id="the same"),
+        pytest.param('echo "Effective batch: $(($MICRO * $STEPS * 2)) (of this run)"', id="the same with a constant"),
+        pytest.param('TOTAL=$((MICRO * GPUS * STEPS))\necho "Total batch size = ${TOTAL}"', id="the same by a variable"),
+        pytest.param('echo "Effective batch size per GPU: $((MICRO * STEPS))"', id="of each GPU"),
+        pytest.param('echo "Batch size: $((MICRO * STEPS))"', id="of what is not said"),
+        pytest.param('echo "Effective batch size: $((MICRO * NODES * STEPS))"', id="unknown"),
+        pytest.param('echo "Effective batch size: $((MICRO * STEPS)) of 16"', id="a part"),
+        pytest.param('echo "Effective batch size: $MICRO"', id="a variable by itself"),
+        pytest.param('for i in 1 2; do echo "Effective batch size: $((MICRO * i))"; done', id="in a loop"),
+        pytest.param('say() { echo "Effective batch size: $((MICRO * STEPS))"; }\nsay', id="in a function"),
+        pytest.param('[ -n "$X" ] && echo "Effective batch size: $((MICRO * STEPS))"', id="perhaps"),
+        pytest.param('echo "Effective batch size: $((MICRO * STEPS))" >> notes.md', id="written somewhere"),
+    ],
+)
+def test_what_a_script_computes_and_prints_is_in_order(printed: str, tmp_path: Path) -> None:
+    assert _computed(printed, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        pytest.param('echo "Effective batch size: $((MICRO * STEPS))"', id="GPUs are left out"),
+        pytest.param('TOTAL=$((MICRO * 8 * STEPS))\necho "Global batch size: $TOTAL"', id="other GPUs"),
+        pytest.param('echo "  Effective batch: $((MICRO * 4 * STEPS)) (4 GPUs)"', id="other GPUs, which it names"),
+    ],
+)
+def test_another_batch_than_the_script_computes_and_prints_is_found(printed: str, tmp_path: Path) -> None:
+    assert _computed(printed, tmp_path) == ["GBS301"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from pytest_gbs.model.command import Word
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.owners import ABOVE, END, HEADER, PRINTED, TRAILING
@@ -52,6 +54,23 @@ def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
             length = len(body) + 1
         previous = stop + 1
     return tuple(CommentBlock("\n".join(lines), tuple(pieces), None, placement) for placement, lines, pieces in blocks)
+
+
+# The same with the value of a variable or of a product in it.
+_sized = lazy_pattern(r"\b(?:effective|global|total)[ _-]batch(?:[ _-]?size)?\s*[:=]\s*\d+\s*(?:\Z|\()", re.I)
+
+
+def computed_size(word: Word, sources: Mapping[str, str]) -> CommentBlock | None:
+    """What a command prints as `word` if that is a batch size of which a part is a product in one of `sources`; else None."""
+    if word.text is None or "\n" in word.text or _sized().search(word.text) is None:
+        return None
+    given = [
+        sources.get(at.source, "")[at.start : at.stop] for part in word.parts for at in (part.at, part.use) if part.name or at != word.at
+    ]
+    if not any("$((" in text and "*" in text for text in given):
+        return None
+    lengths = accumulate((len(part.text or "") for part in word.parts[:-1]), initial=0)
+    return CommentBlock(word.text, tuple((length, part.use.start) for length, part in zip(lengths, word.parts, strict=True)), None, PRINTED)
 
 
 def _placement(alone: bool, is_first: bool, is_last: bool) -> str:

@@ -16,6 +16,7 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import slurm, truth
+from pytest_gbs.shell.comments import computed_size
 from pytest_gbs.shell.launching import is_spread, set_words
 from pytest_gbs.shell.limits import DEEPEST, DEEPEST_CALL, Exhausted
 from pytest_gbs.shell.own_commands import OWN_COMMANDS, OwnCommands
@@ -279,6 +280,13 @@ class Interpreter(OwnCommands):
             whole = self.word(self.bounded((*self.left(target, feed), *text)), None, at)
             self.written.append(Written(target, whole, at, self.state.folder))
 
+    def note_printed(self, words: Words, feed: Input) -> None:
+        """Note the batch size that `echo` prints and the script computes, outside of branches, loops and functions."""
+        elsewhere = self.muted or self.uncertain or self.state.unlikely or self.calls or self.loops or feed.file is not None
+        if not elsewhere and words[0].at.source == self.text_path and (block := computed_size(words[-1], self.sources)) is not None:
+            known = self.printed_sizes.setdefault(words[0].at.start, block)
+            self.printed_sizes[words[0].at.start] = block if known.text == block.text else block._replace(text="")  # tasks differ
+
     def left(self, target: Word, feed: Input) -> Parts:
         """What stays in a file to which a command adds lines."""
         before = written_at(target, self.written) if feed.adds else None
@@ -294,6 +302,8 @@ class Interpreter(OwnCommands):
         known = words[0].text or ""
         if known in self.functions:
             return YES if self.only_prints(known) else self.call(self.functions[known], words[1:], before)
+        if known == "echo":
+            self.note_printed(words, feed)
         builtin = OWN_COMMANDS.get(known)
         if builtin is not None:
             return builtin(self, words, before, feed.text)

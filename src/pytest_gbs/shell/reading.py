@@ -72,6 +72,7 @@ class ScriptReading(ABC):
         self.command: Node | None = None  # the one that is being read
         self.commands: list[Command] = []
         self.written: list[Written] = []
+        self.printed_sizes: dict[int, CommentBlock] = {}  # batch sizes that it computes, by the place of the command
         self.syntax_errors: list[Location] = []
         self.stopped: Stop | None = None
         self.behind: str | None = None
@@ -85,7 +86,7 @@ class ScriptReading(ABC):
             path,
             tuple(self.commands),
             self.directives,
-            tuple(comments),
+            tuple(sorted((*comments, *self.printed_sizes.values()), key=lambda block: block.stop)),
             tuple(self.written),
             self.stopped,
             tuple(self.syntax_errors),
