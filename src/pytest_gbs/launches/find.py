@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.decode import NOT_TEXT
 from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
 from pytest_gbs.files.words import MATTERING
 from pytest_gbs.launches.default_recipe import default_recipe
 from pytest_gbs.launches.jobs import read_job_file
-from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
+from pytest_gbs.launches.launcher_files import LauncherFiles
+from pytest_gbs.launches.missing import MissingFiles, lost_flags
+from pytest_gbs.launches.named_files import executed, named_files, names_recipe
 from pytest_gbs.launches.path_finder import PathFinder
-from pytest_gbs.launches.programs import command_words, read_launcher_file, started
+from pytest_gbs.launches.programs import command_words, started
 from pytest_gbs.launches.settings_files import invocation, misnamed, place, runner_of
 from pytest_gbs.launches.unread_scripts import UnreadScripts
 from pytest_gbs.model.command import (
@@ -29,16 +31,14 @@ from pytest_gbs.model.command import (
     Word,
     Written,
     name_of,
-    written_at,
 )
-from pytest_gbs.model.document import DOCUMENTS, SCRIPTS, Document
-from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherContext, LauncherFile, Mistake, Start, Unread
+from pytest_gbs.model.document import DOCUMENTS, SCRIPTS
+from pytest_gbs.model.launch import Grep, Kind, Launch, Mistake, Start, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers import read
 from pytest_gbs.readers.python import executes_files
 from pytest_gbs.readers.refusal import conflict
 from pytest_gbs.shell import read_commands, reads
@@ -48,9 +48,6 @@ from pytest_gbs.shell.starting import started_script
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
 
-_RECIPES: Final = (".yaml", ".yml", ".toml")
-# Parts of options that name a recipe: --config, --config_file, --train-config, --cfg, --recipe, --yaml. So does -c.
-_NAMES_RECIPES: Final = ("conf", "cfg", "recipe", "yaml", "yml", "toml", "file")
 _TESTS: Final = frozenset(("tests", "test", "ci", ".github"))
 _COSTLY: Final = 20  # what a started script counts for that was not read to its end
 
@@ -117,10 +114,7 @@ class Scripts:
         self._stops: list[Stop] = []  # of the script at hand
         self._started = MOST_STARTED
         self._shared = SharedSteps()
-        self._launcher_files: dict[str, LauncherFile | None] = {}
-        self._read_documents: dict[str, tuple[Document, ...]] = {}
-        # How a launcher file is looked into: what is in it never decides which recipe is launched.
-        self.lightly: Callable[[Callable[[], Any]], Any] = lambda look: look()
+        self.launcher_files = LauncherFiles(self._finder, self._source)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
@@ -282,7 +276,7 @@ class Scripts:
 
     def _command(self, command: Command, script: Script, at: Location, within: tuple[str, ...]) -> Iterator[FoundLaunch]:
         """Yield what a command launches, itself or by a script; `within` are scripts that start one another, none: follow no script."""
-        start = started(command, self._around(script))
+        start = started(command, self.launcher_files.around(script))
         if start is not None:
             yield self._linked(start, command, script, at)
             return
@@ -320,34 +314,17 @@ class Scripts:
         for each in other.commands:
             yield from self._command(each._replace(machines=machines), bare, at, (*within, source.path))
 
-    def _around(self, script: Script) -> LauncherContext:
-        def launcher_file(word: Word, command: Command) -> LauncherFile | None:
-            file: LauncherFile | None = self.lightly(partial(self._launcher_file, word, command, script))
-            return file
-
-        def document(word: Word, command: Command) -> Document | None:
-            path = self._finder.find(word, command, script)
-            if path is None:
-                return None
-            return next(iter(self.lightly(partial(self._documents, path)) if self._is_launcher_file(path) else self._documents(path)), None)
-
-        def text(word: Word, command: Command) -> str | None:
-            path = self._finder.find(word, command, script) if written_at(word, script.written) is None else None
-            return self._text(path) if path is not None else None
-
-        return LauncherContext(script, launcher_file, document, text)
-
     def _linked(self, start: Start, command: Command, script: Script, at: Location) -> FoundLaunch:
         self._stops += _cut_off(command, script, at)
         in_document = _kind(script.path) == Kind.DOCUMENT
         path = self._finder.program(start.program, command, script, further_down=in_document) if start.program else None
         source = self._source(path) if path is not None and not start.recipes else None
         if source is not None and executes_files(source):
-            start = start._replace(recipes=tuple(_executed(start.program[1:])))
-        recipes, written, unknown, missing = self._recipes(start, command, script)
+            start = start._replace(recipes=tuple(executed(start.program[1:])))
+        recipes, written, unknown, missing = named_files(start, command, script, self._finder)
         template = unknown is not None
         if path is not None and not (recipes or written or template or missing or start.recipes):
-            recipes = self._by_default(path, start)
+            recipes = tuple(self._by_default(path, start))
         quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
         kind = Kind.TEMPLATE if template else _kind(at.source)
         launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start, meant=command.meant)
@@ -356,13 +333,14 @@ class Scripts:
             launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:MOST_GREPPED], script)))
         variables = ((each.name, each.value) for each in command.environment)
         environment = tuple(EnvironmentValue(name, word.text, word.default, word.value_at) for name, word in variables)
-        return FoundLaunch(launch, start, script, tuple(recipes), path, template, missing, candidates, environment, tuple(written))
+        return FoundLaunch(launch, start, script, recipes, path, template, missing, candidates, environment, written)
 
-    def _by_default(self, program: str, start: Start) -> list[tuple[str, Word]]:
-        """The recipe that a program reads if its command line names none, with the word that names the program."""
+    def _by_default(self, program: str, start: Start) -> Iterator[tuple[str, Word]]:
+        """Yield the recipe that a program reads if its command line names none, with the word that names the program."""
         source = self._source(program)
         found = default_recipe(source, start.program[1:], self._has) if source is not None else None
-        return [(found, start.program[0])] if found is not None else []
+        if found is not None:
+            yield found, start.program[0]
 
     def _greps(self, recipe: Word, candidates: tuple[str, ...], script: Script) -> Iterator[Grep]:
         """Yield the searches of a script for a batch key in its recipe, each with the recipes in which it goes wrong."""
@@ -383,66 +361,9 @@ class Scripts:
         source = self._source(path)
         return source.text if source is not None else ""
 
-    def _recipes(
-        self, start: Start, command: Command, script: Script
-    ) -> tuple[list[tuple[str, Word]], list[tuple[Written, Word]], Word | None, bool]:
-        """The files that the command names and that may be recipes: of the tree, or written by the script; one that can't be known, and
-        whether one is missing.
-        """
-        found: list[tuple[str, Word]] = []
-        written: list[tuple[Written, Word]] = []
-        template: Word | None = None
-        missing = False
-        for word in start.recipes or _may_be_recipes(start.program[1:]):
-            known = word.starts_with
-            value = word.after(known.index("=") + 1) if "=" in known and not known.startswith("=") else word
-            value = value.after(1) if value.starts_with.startswith("@") else value
-            path = self._finder.find(value, command, script) if start.recipes else self._finder.configuration(value, command, script)
-            if path is None and start.own_recipes and value.text is not None and value.text.isidentifier():
-                path = self._finder.only_one(f"{value.text}.py", start.own_recipes)
-            own = written_at(value, script.written) if path is None else None
-            if path is not None:
-                found.append((path, word))
-            elif own is not None:
-                written.append((own, word))
-            elif value.text is None and (start.recipes or (value.parts[-1].text or "").endswith(_RECIPES)):
-                template = value
-            elif start.recipes or (value.text or "").endswith(_RECIPES):
-                missing = True
-        return found, written, template, missing
-
     @cached_property
     def _missing(self) -> MissingFiles:
         return MissingFiles(self.tree, self._finder.known, self._finder.places)
-
-    def _launcher_file(self, word: Word, command: Command, script: Script) -> LauncherFile | None:
-        path = self._finder.find(word, command, script)
-        if path is not None and self._source(path) is not None:
-            if path not in self._launcher_files:
-                self._launcher_files[path] = _first_launcher_file(self._documents(path))
-            return self._launcher_files[path]
-        written = written_at(word, script.written)
-        if written is None:
-            return None
-        text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
-        file = _first_launcher_file(each for each in read(Source(script.path, text)) if isinstance(each, Document))
-        return _shifted_to(file, written.at) if file is not None else None
-
-    def _is_launcher_file(self, path: str) -> bool:
-        """Whether the file at `path` has been looked into as one."""
-        return self._launcher_files.get(path) is not None
-
-    def _documents(self, path: str) -> tuple[Document, ...]:
-        """The documents of the file at `path` that launchers look into, parsed once."""
-        source = self._source(path)
-        if path not in self._read_documents:
-            found = read(source) if source is not None else ()
-            self._read_documents[path] = tuple(document for document in found if isinstance(document, Document))
-        return self._read_documents[path]
-
-
-def _first_launcher_file(documents: Iterable[Document]) -> LauncherFile | None:
-    return next((file for document in documents if (file := read_launcher_file(document)) is not None), None)
 
 
 def _cut_off(command: Command, script: Script, at: Location) -> Iterator[Stop]:
@@ -452,49 +373,13 @@ def _cut_off(command: Command, script: Script, at: Location) -> Iterator[Stop]:
         name, equals, _ = word.starts_with.partition("=")
         option = name if equals else before
         lost = [each for each in word.unknowns if each == TOO_LONG or each in loops]
-        if lost and (_names_recipe(option) or any(part in option.replace("-", "_") for part in MATTERING)):
+        if lost and (names_recipe(option) or any(part in option.replace("-", "_") for part in MATTERING)):
             if TOO_LONG in lost:
                 yield Stop(f"a word of more than {LONGEST_VALUE:,} characters", at)
             turns = [each for each in lost if each in loops]
             if turns:
                 yield Stop(f"a loop of more than {MOST_TURNS} turns", loops[turns[0]])
         before = name if name.startswith("-") and not equals else ""
-
-
-def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:
-    """Yield the words of a program that may name a recipe: those by themselves, and behind options that say so.
-
-    Not those that name a Hydra program's primary configuration, nor what else programs read: data in YAML, the value of a setting
-    within a recipe (`rollout.tools=tools.yaml`), say.
-    """
-    before = ""
-    for word in words:
-        name, equals, _ = word.starts_with.partition("=")
-        option = name if equals and name.startswith("-") else before
-        if equals and not before and _is_setting(name):
-            continue
-        if not {name, before} & HYDRA and _names_recipe(option):
-            yield word
-        before = name if name.startswith("-") and not equals else ""
-
-
-def _executed(words: Sequence[Word]) -> Iterator[Word]:
-    """Yield the words of a program that name a file for it to execute, or may: its settings have an equals sign."""
-    before = ""
-    for word in words:
-        if not (before.startswith("-") or word.starts_with.startswith("-")) and (word.text is None or word.text.endswith(".py")):
-            yield word
-        before = "" if "=" in word.starts_with else word.starts_with
-
-
-def _names_recipe(option: str) -> bool:
-    """Whether what is behind an option may be a recipe; behind none, it may."""
-    return option in ("", "-c") or any(part in option for part in _NAMES_RECIPES)
-
-
-def _is_setting(name: str) -> bool:
-    """Whether `name`, before an equals sign, is a key that stands deeper in a configuration, so that it names no recipe."""
-    return not name.startswith("-") and (name.startswith(("+", "~")) or any(sign in name for sign in ".@/"))
 
 
 def _commented(text: str) -> str | None:
@@ -529,12 +414,6 @@ def _starts() -> tuple[str, ...]:
 def _grep() -> re.Pattern[str]:
     keys = "gradient_accumulation_steps|per_device_train_batch_size|train_batch_size|micro_batch_size"
     return re.compile(rf"grep[ \t]++(?:-\w++[ \t]++){{0,9}}+['\"]?((?:{keys}):?)[ \t]{{0,9}}['\"]?[ \t]++\"?\$\{{?(\w+)\}}?\"?")
-
-
-def _shifted_to(file: LauncherFile, at: Location) -> LauncherFile:
-    """`file`, which a script writes, with all of it at the place where the script does so."""
-    problems = tuple(problem._replace(at=at, related=()) for problem in file.problems)
-    return file._replace(quantities=tuple(size._replace(at=at) for size in file.quantities), problems=problems)
 
 
 def _kind(path: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.readers.python.attributes import argument
-from pytest_gbs.readers.python.loops import Reading
+from pytest_gbs.readers.python.loops import TrainingLoops
 from pytest_gbs.readers.python.results import STEPS, Entry, Known, Lost, Made, Table
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
@@ -120,6 +120,6 @@ def _steps(scopes: Scopes, evaluator: Evaluator) -> Entry | None:
     if made:
         call, scope, name = made[0]
         return evaluator.keywords(call, scope).entries.get("accumulation_steps") if len(made) == 1 and name in _TRAINERS else None
-    reading = Reading(scopes, evaluator)
+    reading = TrainingLoops(scopes, evaluator)
     loops = list(reading.loops())
     return reading.steps(loops) if loops else None

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.attributes import argument
-from pytest_gbs.readers.python.loops import Loader, Reading, one_of
+from pytest_gbs.readers.python.data_loaders import DataLoaders, Loader, one_of
 from pytest_gbs.readers.python.results import Entry, Items, Known, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
@@ -25,21 +25,21 @@ _Calls: TypeAlias = list[tuple[ast.Call, Scope]]
 def trained_by_lightning(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Table]]:
     """Yield each Trainer of a program, with its arguments and the batch of the loader that it trains on, if it is plain which that is."""
     trainers = [each for each in scopes.called.get("Trainer", ()) if scopes.qualified(each[0].func) in _TRAINERS]
-    reading = Reading(scopes, evaluator)
+    loaders = DataLoaders(scopes, evaluator)
     for call, scope in trainers[:MOST_BINDINGS]:
         fits = scopes.called.get("fit", []) if len(trainers) == 1 else _fits(call, scope, trainers, scopes)
-        loader = one_of(list(_loaders(fits, reading, alone=len(trainers) == 1)))
+        loader = one_of(list(_loaders(fits, loaders, alone=len(trainers) == 1)))
         if loader is not None:
-            yield call, _table(call, scope, loader, reading)
+            yield call, _table(call, scope, loader, loaders)
 
 
-def _table(call: ast.Call, scope: Scope, loader: Loader, reading: Reading) -> Table:
-    evaluator = reading.evaluator
+def _table(call: ast.Call, scope: Scope, loader: Loader, loaders: DataLoaders) -> Table:
+    evaluator = loaders.evaluator
     here = evaluator.program.span(call.func)
     entries: dict[str, Entry] = {
         "lightning": (here, Table({}, *here)),
         "Trainer": (here, _with_devices(_settled(evaluator.keywords(call, scope), call))),
-        "DataLoader": reading.entry(loader),
+        "DataLoader": loaders.entry(loader),
     }
     return Table(entries, *evaluator.program.span(call))
 
@@ -83,7 +83,7 @@ def _is_number_of_gpus(value: Value) -> bool:
     return isinstance(value, Known) and type(value.value) is int and value.value > 0
 
 
-def _loaders(fits: _Calls, reading: Reading, *, alone: bool) -> Iterator[Loader | None]:
+def _loaders(fits: _Calls, loaders: DataLoaders, *, alone: bool) -> Iterator[Loader | None]:
     """Yield the loader of each of `fits` that is given one.
 
     If none is, and the program has the trainer `alone`, what a method of the file called `train_dataloader` returns.
@@ -91,22 +91,22 @@ def _loaders(fits: _Calls, reading: Reading, *, alone: bool) -> Iterator[Loader 
     plain = alone
     for call, scope in fits:
         named, given = argument(call, *_LOADERS), argument(call, *_LOADERS, position=1)
-        found = reading.loader(given, scope) if given is not None else None
+        found = loaders.loader(given, scope) if given is not None else None
         if found is None and named is None:
-            found = _of_module(call, scope, reading)
+            found = _of_module(call, scope, loaders)
         if found is not None or named is not None or not alone:  # what has no name may be a data module
             plain = False
             yield found
-    inner = reading.scopes.inner.values() if plain else ()
+    inner = loaders.scopes.inner.values() if plain else ()
     for method in (each for each in inner if isinstance(each.node, ast.FunctionDef) and each.node.name == "train_dataloader"):
-        yield from (reading.loader(each, method) for each in _returned(method))
+        yield from (loaders.loader(each, method) for each in _returned(method))
 
 
-def _of_module(fit: ast.Call, scope: Scope, reading: Reading) -> Loader | None:
+def _of_module(fit: ast.Call, scope: Scope, loaders: DataLoaders) -> Loader | None:
     """The loader of the data module of another file that `fit` gets, or of its model if it gets none."""
     module = argument(fit, "datamodule", position=1)
     node = module if module is not None else argument(fit, "model", position=0)
-    return reading.of_module(node, scope) if node is not None else None
+    return loaders.of_module(node, scope) if node is not None else None
 
 
 def _returned(method: Scope) -> Iterator[ast.expr]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.attributes import argument
-from pytest_gbs.readers.python.loops import Reading
+from pytest_gbs.readers.python.data_loaders import DataLoaders
 from pytest_gbs.readers.python.results import Table
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
@@ -22,15 +22,15 @@ def trained_by_fit(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.A
     """Yield each call of `fit` that is given loaders which are plain, with the batch of the last one, which is that of all."""
     if not any(name.partition(".")[0] == _PACKAGE for name in scopes.imported.values()):
         return
-    reading, span = Reading(scopes, evaluator), evaluator.program.span
+    loaders, span = DataLoaders(scopes, evaluator), evaluator.program.span
     for call, scope in scopes.called.get("fit", [])[:MOST_BINDINGS]:
         given = (_at(each, call, scope, evaluator) for each in _loaders(call, scope))
-        found = [reading.loader(each, scope) for each in given]
+        found = [loaders.loader(each, scope) for each in given]
         last = found[-1] if found else None
         if last is None or None in found:
             continue
         mark = (span(call.func), Table({}, *span(call.func)))
-        yield call, Table({_PACKAGE: mark, "DataLoader": reading.entry(last)}, *span(call))
+        yield call, Table({_PACKAGE: mark, "DataLoader": loaders.entry(last)}, *span(call))
 
 
 def _loaders(call: ast.Call, scope: Scope) -> list[ast.expr]:

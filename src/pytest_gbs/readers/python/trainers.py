@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.readers.python.loops import Loader, Reading, one_of
+from pytest_gbs.readers.python.data_loaders import DataLoaders, Loader, one_of
 from pytest_gbs.readers.python.results import Entry, Known
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
@@ -43,7 +43,7 @@ def own_batches(scopes: Scopes, evaluator: Evaluator) -> dict[ast.AST, Entry]:
         if isinstance(node, ast.FunctionDef) and node.name == _MAKES and scope.parent and isinstance(scope.parent.node, ast.ClassDef):
             if any(each in _AS_GIVEN or each == "super" for each in _names(node)):
                 continue
-            batch = _batch(node, scope, Reading(scopes, evaluator))
+            batch = _batch(node, scope, DataLoaders(scopes, evaluator))
             for call, where in scopes.called.get(scope.parent.node.name, ()):
                 found.update((each, batch) for each in _handed(call, where))
     return found
@@ -56,14 +56,14 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield each.id if isinstance(each, ast.Name) else each.attr
 
 
-def _batch(method: ast.FunctionDef, scope: Scope, reading: Reading) -> Entry:
+def _batch(method: ast.FunctionDef, scope: Scope, loaders: DataLoaders) -> Entry:
     """The batch of the one loader that a method returns, with its place."""
     returned = [each.value for each in ast.walk(method) if isinstance(each, ast.Return)]
-    loader = one_of([_loader(each, scope, reading) for each in returned])
-    batch = reading.batch(loader) if loader is not None else None
-    place = reading.place(loader) if loader is not None else reading.evaluator.program.span(method)
-    return place, batch if isinstance(batch, Known) else reading.evaluator.lost(returned[0] if returned and returned[0] else method.body[0])  # type: ignore[arg-type]
+    loader = one_of([_loader(each, scope, loaders) for each in returned])
+    batch = loaders.batch(loader) if loader is not None else None
+    place = loaders.place(loader) if loader is not None else loaders.evaluator.program.span(method)
+    return place, batch if isinstance(batch, Known) else loaders.evaluator.lost(returned[0] if returned and returned[0] else method.body[0])  # type: ignore[arg-type]
 
 
-def _loader(value: ast.expr | None, scope: Scope, reading: Reading) -> Loader | None:
-    return reading.loader(value, scope) if value is not None else None
+def _loader(value: ast.expr | None, scope: Scope, loaders: DataLoaders) -> Loader | None:
+    return loaders.loader(value, scope) if value is not None else None
