@@ -23,6 +23,7 @@ from pytest_gbs.settings import Overrides, load_settings
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from pytest_gbs.model.tree import Tree
 
@@ -68,9 +69,7 @@ def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str
     """Add paths, hardware flags and settings."""
     parser.add_argument("paths", nargs="*", metavar=metavar, help=words)
     group = parser.add_argument_group("hardware (overridden by hardware that a comment names)")
-    group.add_argument("--nodes", type=_number, metavar="N", help="machines")
-    group.add_argument("--gpus-per-node", type=_number, metavar="N", help="training processes on each machine")
-    group.add_argument("--world-size", type=_number, metavar="N", help="training processes in total")
+    add_hardware(group, _number)
     group.add_argument("--launch", action="append", default=[], metavar="FILE", help="take it from a launcher file or a launch script")
     group = parser.add_argument_group("settings")
     group.add_argument("--config", metavar="FILE", help="settings file (default: gbs.toml or pyproject.toml)")
@@ -82,6 +81,13 @@ def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str
     group.add_argument("--allow-local-rules", action="append", metavar="PY", help=words)
     group.add_argument("--stdin-filename", metavar="NAME", help="file name for standard input")
     group.add_argument("--jobs", type=_number, metavar="N", help="worker processes (default: one per processor)")
+
+
+def add_hardware(group: argparse._ActionsContainer, number: Callable[[str], int], prefix: str = "") -> None:
+    """Add the flags that give hardware."""
+    group.add_argument(f"--{prefix}nodes", type=number, metavar="N", help="machines")
+    group.add_argument(f"--{prefix}gpus-per-node", type=number, metavar="N", help="training processes on each machine")
+    group.add_argument(f"--{prefix}world-size", type=number, metavar="N", help="training processes in total")
 
 
 def read_request(arguments: argparse.Namespace) -> CheckRequest:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.cli._command import SubCommand
-from pytest_gbs.cli._input import STDIN, CheckRequest
+from pytest_gbs.cli._input import STDIN, CheckRequest, add_hardware
 from pytest_gbs.cli._output import complain, emit, options
 from pytest_gbs.cli._shared import number, request_for
 from pytest_gbs.model.errors import UsageError
@@ -30,13 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs scale` takes."""
     parser.add_argument("paths", nargs="*", metavar="PATH", help="recipes, folders, or a script that launches one")
     group = parser.add_argument_group("the hardware to go to")
-    group.add_argument("--nodes", type=number, metavar="N", help="machines")
-    group.add_argument("--gpus-per-node", type=number, metavar="N", help="training processes on each machine")
-    group.add_argument("--world-size", type=number, metavar="N", help="training processes in total")
+    add_hardware(group, number)
     group = parser.add_argument_group("the current hardware, if the recipes do not state it")
-    group.add_argument("--from-nodes", type=number, metavar="N", help="machines")
-    group.add_argument("--from-gpus-per-node", type=number, metavar="N", help="training processes on each machine")
-    group.add_argument("--from-world-size", type=number, metavar="N", help="training processes in total")
+    add_hardware(group, number, "from-")
     group = parser.add_argument_group("the micro batch (default: unchanged, or smaller if needed)")
     group.add_argument("--max-micro-batch-size", type=number, metavar="N", help="the largest that fits into memory")
     group.add_argument("--micro-batch-size", type=number, metavar="N", help="use exactly this micro batch size")
