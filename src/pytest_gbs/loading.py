@@ -159,7 +159,7 @@ def _problem(finding: Finding, places: Places) -> FoundProblem:
 
 
 def _records(recipe: Recipe) -> Iterator[dict[str, Any]]:
-    """Yield a row for the recipe as it stands, and one for each launch of it."""
+    """Yield a row for the recipe by itself, and one for each launch of it."""
     for each in recipe.variants:
         yield {
             "path": each.path,

@@ -34,7 +34,7 @@ class Stated(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """A training recipe as it stands, frozen; sizes are attributes, a number or None if it is not known.
+    """A training recipe as it is written, frozen; sizes are attributes, a number or None if it is not known.
 
     `path` is relative to pytest's root folder, with `/`; `document` counts the documents of one file. `framework` and `verdict`
     are the words of `gbs check --format json`. `problem` says why a file could not be read, in which case nothing is known of

@@ -108,14 +108,14 @@ def not_explained(outcomes: Outcomes, by: Outcomes, rules: Rulebook) -> Outcomes
 def as_firmly_as_is_certain(outcomes: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
     """The outcomes, less firm where a launch leaves them uncertain.
 
-    Errors come from scripts, and of a test only what stops it is told. Where a variable that a user may set decides about the processes,
-    the framework need not stop.
+    Only scripts give errors, and of a test only what stops it is reported. Where a variable that a user may set decides about the
+    processes, the framework need not stop.
     """
     launch = run.launch
     if launch is None or launch.start is None:
         return outcomes
     script = launch.kind == Kind.SCRIPT
-    # The command that a recipe's own comment shows leaves out what everybody fills in: the number of machines, say.
+    # The command that a recipe's own comment shows leaves out what each user fills in: the number of machines, say.
     shown = launch.at.source.endswith(CONFIGURATIONS)
     by_default = shown or any(assumption.by_default for assumption in run.assumptions)
     if script and not by_default:
@@ -242,7 +242,7 @@ def as_notes(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
 
 
 def without_notes(files: Iterable[FileReport], secondary_files: Container[str]) -> Iterator[FileReport]:
-    """Yield `files`, the secondary ones without what is a note there: nobody mends a test or a copy for its batch."""
+    """Yield `files`, the secondary ones without what is a note there: a test or a copy is not changed for the sake of its batch."""
     for file in files:
         if not file.findings or file.named or file.path not in secondary_files:
             yield file

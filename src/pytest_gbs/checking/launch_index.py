@@ -81,7 +81,7 @@ class LaunchIndex(NamedTuple):
         return frozenset(parts)
 
     def sourced_by(self, scripts: Container[str]) -> Iterator[str]:
-        """Yield the files that one of `scripts` sources and in which a launch stands."""
+        """Yield the files that one of `scripts` sources and that contain a launch."""
         for launches in (*self.of_recipe.values(), *self.alone.values()):
             for resolved in launches:
                 if resolved.found.script.path in scripts:

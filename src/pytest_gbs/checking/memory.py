@@ -51,7 +51,7 @@ class Memory:
         self._rest_on: defaultdict[str, set[Hashable]] = defaultdict(set)  # the results that rest on a file
         self._lightly_on: defaultdict[str, set[Hashable]] = defaultdict(set)
         self._out_of_date: set[Hashable] = set()
-        self._at_work: list[_Files] = []  # the files that have been read for each result that is being found, innermost last
+        self._in_progress: list[_Files] = []  # the files that have been read for each result that is being found, innermost last
         self._for_all: dict[str, Source | Unreadable] = {}
         self._about: tuple[Listing, Settings] | None = None
         self._tree: Tree | None = None
@@ -67,7 +67,7 @@ class Memory:
             for name in self._rest_on.pop(path, ()):
                 self._kept.pop(name, None)
         self._about, self._tree = about, tree
-        self._at_work = []
+        self._in_progress = []
         return Recorded(tree, self.note)
 
     def forget(self) -> None:
@@ -77,14 +77,14 @@ class Memory:
 
     def note(self, path: str, source: Source | Unreadable) -> None:
         """Note that the file at `path` was read for the result at hand."""
-        if self._at_work:
-            self._at_work[-1].read.add(path)
+        if self._in_progress:
+            self._in_progress[-1].read.add(path)
             self._seen[path] = source
 
     def recall(self, name: Hashable, find: Callable[[], Found], given: object = None, matters: Callable[[], bool] = lambda: True) -> Found:
         """What `find` gives, or gave before for an equal `given` and the same files; what is out of date is found again if it `matters`."""
         kept = self._kept.get(name)
-        holds = kept is not None and kept.given == given and (name not in self._out_of_date or not (self._at_work or matters()))
+        holds = kept is not None and kept.given == given and (name not in self._out_of_date or not (self._in_progress or matters()))
         if kept is None or not holds:
             found, files = self._noting(find)
             kept = self._kept[name] = _Kept(found, given, files)
@@ -92,8 +92,8 @@ class Memory:
             for rest_on, paths in ((self._rest_on, files.read), (self._lightly_on, files.lightly)):
                 for path in paths:
                     rest_on[path].add(name)
-        if self._at_work:
-            self._at_work[-1].add(kept.files)
+        if self._in_progress:
+            self._in_progress[-1].add(kept.files)
         return kept.found  # type: ignore[return-value]
 
     def known(self, name: Hashable) -> object:
@@ -104,17 +104,17 @@ class Memory:
     def lightly(self, find: Callable[[], Found]) -> Found:
         """What `find` gives; whatever is in the files that it reads, the result at hand is about the same files."""
         found, files = self._noting(find)
-        if self._at_work:
-            self._at_work[-1].lightly.update(files.read, files.lightly)
+        if self._in_progress:
+            self._in_progress[-1].lightly.update(files.read, files.lightly)
         return found
 
     def _noting(self, find: Callable[[], Found]) -> tuple[Found, _Files]:
         """What `find` gives, and the files that are read for it."""
-        self._at_work.append(_Files(set(), set()))
+        self._in_progress.append(_Files(set(), set()))
         try:
             found = find()
         finally:
-            files = self._at_work.pop()
+            files = self._in_progress.pop()
         return found, files
 
     def noting_for_all(self) -> Recorded:

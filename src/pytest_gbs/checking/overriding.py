@@ -1,6 +1,6 @@
 """Settings that a program of the tree writes on a command line: `cmd += " ++policy.dtensor_cfg.enabled=true"`.
 
-A configuration that such a program starts is not run as it stands: what contradicts itself there need not be what runs.
+A configuration that such a program starts is not run as it is written: what contradicts itself there need not be what runs.
 """
 
 from __future__ import annotations

@@ -394,7 +394,7 @@ _json_key = lazy_pattern(r'"([^"\\\n]{1,200})"\s*:')
 @cache
 def _as_key(word: str) -> re.Pattern[str]:
     """What finds `word` where a key may stand: by itself, with a sign of YAML, JSON or TOML behind it."""
-    literal = re.escape(word)  # stands first, since a search for a literal is many times faster
+    literal = re.escape(word)  # comes first, since a search for a literal is many times faster
     return re.compile(rf"{literal}(?<![\w-]{literal})[\"']?\s*[:=\].]")
 
 

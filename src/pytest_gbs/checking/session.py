@@ -160,7 +160,7 @@ class _Check:
         return cell_words(source, at.start) if source is not None else ""
 
     def _failed(self, results: Container[str]) -> Iterator[FileReport]:
-        """Yield reports of the files of which nothing is known because of a bug of ours."""
+        """Yield reports of the files of which nothing is known because of a bug in gbs."""
         for path, error in {bug.path: bug.error for bug in self.guard.bugs if bug.path not in results}.items():
             problem = Unreadable(path, f"an internal error of gbs: {error}", matters=True)
             yield self.reporting.finish(self.judge.unreadable(path, problem, named=True))
@@ -203,7 +203,7 @@ class _Check:
         return found
 
     def _results_of(self, path: str, named: bool) -> _Results:
-        """What is found out about one file; nothing if a bug of ours stops it."""
+        """What is found out about one file; nothing if a bug in gbs stops it."""
         return self.guard.attempt(path, partial(self._find_out, path, named), _Results((), (), ()))
 
     def _find_out(self, path: str, named: bool) -> _Results:

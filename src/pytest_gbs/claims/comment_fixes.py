@@ -42,7 +42,7 @@ def in_the_comment(run: Run, declaration: Declaration, size: Quantity | None) ->
 
 
 def _said_again(text: str, declaration: Declaration) -> Iterator[Location]:
-    """Yield the place behind the arithmetic of a claim where its number stands a second time: `128 (4 x 2 x 16 = 128)`."""
+    """Yield the place behind the arithmetic of a claim where its number is repeated: `128 (4 x 2 x 16 = 128)`."""
     stated = declaration.sum
     last = max((factor.at.stop for factor in (*stated.factors, *stated.divisors)), default=0) if stated else 0
     sign = text.find("=", last, last + 4)

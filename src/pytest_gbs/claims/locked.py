@@ -34,7 +34,7 @@ class Moved(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Whether a run still has the batch it is held to: `holds` None if it can't be told; `free` is what is not known then.
+    """Whether a run still has the batch it is held to: `holds` None if that is unknown; `free` is what is not known then.
 
     `values` are those of the one free size for which it would hold. `now` is what the run has.
     """

@@ -1,4 +1,4 @@
-"""Holding what names state against a recipe and its launches: each number once, wherever it stands."""
+"""Comparing what names state with a recipe and its launches: each number once, wherever it is."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def exit_code() -> int:
         return main()
     except KeyboardInterrupt:
         return 130
-    except Exception as error:  # a bug of ours must not look like a finding: Python itself would exit with 1
+    except Exception as error:  # a bug in gbs must not look like a finding: Python itself would exit with 1
         if os.environ.get("GBS_TRACEBACK"):
             raise
         from pytest_gbs.cli._output import complain

@@ -165,7 +165,7 @@ def _fixed(request: CheckRequest, arguments: argparse.Namespace) -> Report | int
 
 
 def _exit_code(report: Report, request: CheckRequest, arguments: argparse.Namespace) -> int:
-    """0 for clean, 1 for findings, 2 for a bug of ours, 3 if there was no recipe and no launch; says why if the report does not."""
+    """0 for clean, 1 for findings, 2 for a bug in gbs, 3 if there was no recipe and no launch; says why if the report does not."""
     for bug in report.internal:
         complain(bug.words)
     if report.internal:

@@ -99,7 +99,7 @@ def _sides(repository: GitRepository, revisions: list[str]) -> _Revisions:
 
 
 def _compare(request: CheckRequest, repository: GitRepository, sides: _Revisions, *, fixed: bool) -> tuple[Differences, tuple[Bug, ...]]:
-    """The changes, and what bugs of ours were met on the way. With `fixed` settings both sides have the same."""
+    """The changes, and what bugs in gbs were met on the way. With `fixed` settings both sides have the same."""
     from contextlib import ExitStack
 
     from pytest_gbs.files.git import GitTree

@@ -39,7 +39,7 @@ class Whole(NamedTuple):
 def whole(document: Document, tree: DocumentCache, framework: Framework | None = None) -> Whole | None:
     """`document` with its parents, the files of its defaults list, and its interpolations; None if it has none of them.
 
-    Interpolations are followed where `framework` reads its files with OmegaConf and one stands where the table looks. None as well
+    Interpolations are followed where `framework` reads its files with OmegaConf and one is where the table looks. None as well
     where a file must be chosen by the command that launches.
     """
     if _lacks_parents(document, tree) or (framework is not None and _lacks_last_part(document, tree)):

@@ -1,6 +1,6 @@
 """Finding the plug-ins of a package: whatever files lie in its folder, so that adding one is adding a file.
 
-What can be told of all of them without loading any is written down when the package is built (`tools/build_indexes.py`, which
+What is known of each without loading it is written down when the package is built (`tools/build_indexes.py`, which
 hatch_build.py calls) and read here.
 """
 

@@ -200,7 +200,7 @@ def _take_place(temporary: str, target: str) -> None:
 def remove_temporary_files(root: StrPath, folders: Iterable[str]) -> list[str]:
     """Remove the temporary files in `folders` (relative to the root) that a killed run left there; return their paths.
 
-    Only regular files go that have the name and the mark of ours, belong to this user, and whose process is gone. A file that came with the
+    Only regular files go that have the name and our mark, belong to this user, and whose process is gone. A file that came with the
     repository has another time, and stays whatever its name. Links are neither followed nor removed.
     """
     found: list[str] = []

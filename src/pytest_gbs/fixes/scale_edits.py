@@ -102,7 +102,7 @@ def gap(run: Run, read: Read) -> InsertionPoint | None:
 
 
 def key_of_accumulation(run: Run) -> str:
-    """The key in which the accumulation of `run` stands, or would: in words."""
+    """The key that holds the accumulation of `run`, or would: in words."""
     size = run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
     if isinstance(size, Quantity) and size.at is not None:
         return f"{size.key or size.name} in {size.at.source}"

@@ -52,7 +52,7 @@ class Places:
         return f"{path}:{position.line}:{position.column}" if position else path
 
     def line(self, location: Location, here: str) -> str:
-        """Where a number stands as seen from file `here`: `line 12`, or `other.yaml:12`."""
+        """Where a number is as seen from file `here`: `line 12`, or `other.yaml:12`."""
         position = self.position(location)
         if location.source == here:
             return f"line {position.line}" if position else ""

@@ -85,7 +85,7 @@ def _block(rows: Iterable[ShownLine], paint: Paint, columns: int) -> Iterator[st
 
 
 def _in_lines(text: str, columns: int) -> Iterator[str]:
-    """Yield the lines of a text; what stands apart in it gets lines of its own if it does not fit beside the rest."""
+    """Yield the lines of a text; what is set apart in it gets lines of its own if it does not fit beside the rest."""
     apart = [part.strip() for part in text.split(_APART) if part.strip()]
     for part in apart if apart and width(text) > columns else (text,):
         yield from wrapped(part, columns)

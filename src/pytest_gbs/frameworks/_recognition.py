@@ -68,7 +68,7 @@ class TableEntry(NamedTuple):
         return False
 
     def nearness(self, words: list[str]) -> tuple[int, int]:
-        """How near to the end of a path, read as `words`, one of this table's words stands, then its weight."""
+        """How near to the end of a path, read as `words`, one of this table's words is, then its weight."""
         return max((number for number, word in enumerate(words) if word in self.paths), default=-1), self.weight
 
 

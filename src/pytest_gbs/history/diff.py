@@ -197,7 +197,7 @@ def _shares_differ(a: Record, b: Record) -> bool:
 
 
 def _launch(side: _Side) -> str:
-    """Where the launch stands: `scripts/run.sh:12`, `[name]` for one of the settings; "" for a recipe by itself."""
+    """Where the launch is: `scripts/run.sh:12`, `[name]` for one of the settings; "" for a recipe by itself."""
     launch = side.run.launch
     if launch is None:
         return ""

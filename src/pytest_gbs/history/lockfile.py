@@ -25,7 +25,7 @@ _ESCAPED: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\
 
 
 class LockLine(NamedTuple):
-    """One entry: its record, and where its line stands."""
+    """One entry: its record, and where its line is."""
 
     record: Record
     at: Location

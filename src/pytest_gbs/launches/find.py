@@ -169,7 +169,7 @@ class Scripts:
             self.unread[path] = Unread(path, problem.reason, Location(path, at, at), whole=True)
 
     def failed(self, path: str) -> None:
-        """Note a script that could not be read because of a bug of ours."""
+        """Note a script that could not be read because of a bug in gbs."""
         self._found[path] = ()
         self.unread[path] = Unread(path, "an internal error of gbs", Location(path, 0, 0), whole=True)
 

@@ -152,7 +152,7 @@ def _composed(found: FoundLaunch, tree: DocumentCache, where: tuple[str, str], v
 
 
 def _filled_in(composed: Composed, framework: Framework, program: Source) -> Composed:
-    """`composed` with what the program itself assigns as values that it computes: always, or where a null stands."""
+    """`composed` with what the program itself assigns as values that it computes: always, or in place of a null."""
     document = composed.document
     stated = {row.key for row in framework.rows if document.get(*row.key) is not None}
     nulls = {key for key in stated if not is_set(document, key, framework.loader)}

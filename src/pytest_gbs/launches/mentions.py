@@ -84,7 +84,7 @@ def _is_no_value(word: re.Match[str]) -> bool:
 
 
 def _forms(token: str) -> tuple[str, str]:
-    """A token of a text as it stands, and without what a sentence or an option puts around it."""
+    """A token of a text as it is, and without what a sentence or an option puts around it."""
     return token, token.strip(".-+")
 
 

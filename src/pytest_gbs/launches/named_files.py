@@ -86,5 +86,5 @@ def names_recipe(option: str) -> bool:
 
 
 def _is_setting(name: str) -> bool:
-    """Whether `name`, before an equals sign, is a key that stands deeper in a configuration, so that it names no recipe."""
+    """Whether `name`, before an equals sign, is a key deeper in a configuration, so that it names no recipe."""
     return not name.startswith("-") and (name.startswith(("+", "~")) or any(sign in name for sign in ".@/"))

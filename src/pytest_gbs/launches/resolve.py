@@ -215,7 +215,7 @@ class LaunchResolver:
 
 
 def _repeated(found: FoundLaunch) -> list[tuple[str | None, Word]]:
-    """What an option names that stands there more than once, if it names recipes: `--config a.yaml --config b.yaml`."""
+    """What an option names that is there more than once, if it names recipes: `--config a.yaml --config b.yaml`."""
     named: dict[str, list[tuple[str | None, Word]]] = {}
     paths = {word.at: path for path, word in found.recipes}
     before = ""

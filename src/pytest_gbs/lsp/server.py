@@ -66,7 +66,7 @@ class GbsServer(LanguageServer):
     async def _check(self, project: Project) -> None:
         try:
             await self.answer(project)
-        except Exception as error:  # a bug of ours must not end the server: the next edit is checked again
+        except Exception as error:  # a bug in gbs must not end the server: the next edit is checked again
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, f"internal error: {type(error).__name__}: {error}"))
             return
         finally:

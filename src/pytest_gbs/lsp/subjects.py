@@ -88,7 +88,7 @@ def _sizes(found: Iterable[RunBlock], path: str, documents: tuple[Document, ...]
 
 
 def _key(at: Location, documents: Iterable[Document]) -> Location | None:
-    """Where the key stands whose value is at `at`."""
+    """Where the key is whose value is at `at`."""
     for document in documents:
         entry = document.keyed.get(at.path) if at.path is not None else None
         if entry is not None and entry[1].start == at.start:

@@ -21,7 +21,7 @@ class Part(NamedTuple):
     An unknown that is a default is nothing when it is not set: an argument, a variable of the environment. `many` is true
     where an unknown may be any number of words (`"$@"`, an unquoted `$OPTIONS`). `path` is the path in the tree that an
     unknown names (`$(dirname "$0")`), with `./` in front where it is below the folder that the script was started in (`$PWD`).
-    `pattern` is a pattern of file names that stands here (`*.yaml`).
+    `pattern` is a pattern of file names, given here (`*.yaml`).
     `note` is what fixed the value where it is not an assignment (`#SBATCH --nodes`).
     """
 
@@ -98,7 +98,7 @@ class Word(NamedTuple):
 
     @property
     def placeholder(self) -> str:
-        """What stands for an unknown value in a document: `$(NNODES)`, which is not a number and holds nothing that a parser would read."""
+        """The text of an unknown value in a document: `$(NNODES)`, which is not a number and holds nothing that a parser would read."""
         return f"$({', '.join(self.unknowns).translate(_READ_BY_PARSERS)})"
 
     @property

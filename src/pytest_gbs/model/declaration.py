@@ -108,7 +108,7 @@ class Declaration(NamedTuple):
     paragraph: CommentBlock | None = None
 
     def stated_conditions(self) -> tuple[Factor, ...]:
-        """The sizes that the same statement names, each where it is (where the number stands, if nothing says)."""
+        """The sizes that the same statement names, each where it is (where the number is, if nothing says)."""
         places = self.condition_places or (self.at,) * len(self.conditions)
         return tuple(Factor(value, name, at) for (name, value), at in zip(self.conditions, places, strict=False))
 

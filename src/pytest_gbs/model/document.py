@@ -106,7 +106,7 @@ class CommentBlock(NamedTuple):
         return Location(source, start - base + origin, stop - base + origin, self.owner)
 
     def offset(self, place: int) -> int:
-        """Where in `text` the character is that stands at `place` in the file."""
+        """Where in `text` the character is that is at `place` in the file."""
         base, origin = self.pieces[max(0, bisect_right(self.pieces, place, key=itemgetter(1)) - 1)]
         return base + place - origin
 

@@ -185,7 +185,7 @@ class Recognition(NamedTuple):
 
     A document belongs to the table if it has every key of `all_of`, at least one of each group in `one_of` and none of
     `none_of`. Of several such tables the one with more of its `marks` present wins (keys that are strong signs), then the one
-    of whose `paths` one stands nearest to the end of the file's path (lower-case words between `/ . _ -`, such as `dpo`), then
+    of whose `paths` one is nearest to the end of the file's path (lower-case words between `/ . _ -`, such as `dpo`), then
     the higher `weight`. Every document of the table holds one of the keys in the first group: keep that group short.
     Variants with the same keys are distinguished by values: one of the conditions in `when`, if there are any, must hold.
     With `header`, programs that the comments above the first key name (`full_finetune_distributed.py`) are nearer than the path.

@@ -1,4 +1,4 @@
-"""Bugs of ours, each kept with the file that it was met on: one file may fail, and all others are reported."""
+"""Bugs in gbs, each kept with the file that it was met on: one file may fail, and all others are reported."""
 
 from __future__ import annotations
 

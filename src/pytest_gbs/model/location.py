@@ -1,4 +1,4 @@
-"""Where something stands: a file's text, a span of it, and the line and column a person sees."""
+"""Where something is: a file's text, a span of it, and the line and column a person sees."""
 
 from __future__ import annotations
 

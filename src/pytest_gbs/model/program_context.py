@@ -17,7 +17,7 @@ def _missing(path: str) -> Source | Unreadable:
 
 
 class ProgramContext(NamedTuple):
-    """What a program may take from beyond its own file; as it stands, nothing.
+    """What a program may take from beyond its own file; by default, nothing.
 
     `in_folder` gives the paths of the files in a folder; `given_by_hydra` what Hydra makes of the file of a name in a folder, as plain
     data, and the places of what the command line gives of it, None if that is unknown; `has_table` says whether a table is for the class

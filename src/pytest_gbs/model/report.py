@@ -74,7 +74,7 @@ class FileReport(NamedTuple):
 
 
 class Bug(NamedTuple):
-    """A bug of ours that was met on the way: the error, the file, and the code of the rule, "" if none is to blame.
+    """A bug in gbs that was met on the way: the error, the file, and the code of the rule, "" if none is to blame.
 
     Without a file it is not a bug but a reason why nothing could be checked.
     """

@@ -184,7 +184,7 @@ class Run(NamedTuple):
         return tuple(claim for claim in self.claims if claim.judgement.open is not None)
 
     def at(self, name: str) -> Location | None:
-        """The place of size `name` in a file, or None if it stands nowhere."""
+        """The place of size `name` in a file, or None if it is in no file."""
         size = self.geometry.stated.get(name)
         return size.at if isinstance(size, (Quantity, Unknown)) else None
 

@@ -157,7 +157,7 @@ class View:
 
 
 class Checked(NamedTuple):
-    """What was found out about one file; `bugs` are errors of ours that were met on the way."""
+    """What was found out about one file; `bugs` are errors in gbs that were met on the way."""
 
     path: str
     files: tuple[FileReport, ...]
@@ -190,7 +190,7 @@ class Checks:
         return _check_one(repository, inner) if named and checked.silent else checked
 
     def _check_roots(self, repository: CheckedTree) -> dict[str, Checked] | None:
-        """What is true of each file of a repository, by path; None if a bug of ours ends the check."""
+        """What is true of each file of a repository, by path; None if a bug in gbs ends the check."""
         targets = [repository.inside(real) for _, real, other in self._roots if other.root == repository.root]
         try:
             report = repository.check(targets)
@@ -220,7 +220,7 @@ def _check_one(repository: CheckedTree, path: str) -> Checked:
 
 
 def _by_path(report: Report, repository: CheckedTree) -> dict[str, Checked]:
-    """What is true of each file. A bug of ours that belongs to no single file fails the first."""
+    """What is true of each file. A bug in gbs that belongs to no single file fails the first."""
     files: dict[str, list[FileReport]] = {}
     for file in report.files:
         files.setdefault(file.path, []).append(file)

@@ -29,7 +29,7 @@ _BUG: Final = "internal-error"
 
 
 class RuleResult(NamedTuple):
-    """What one rule says of one file, all its documents together. `bugs` are errors of ours, which fail the item too.
+    """What one rule says of one file, all its documents together. `bugs` are errors in gbs, which fail the item too.
 
     `unread` is true of the rule about scripts that were not read to their end.
     """
@@ -148,7 +148,7 @@ class RecipeItem(pytest.Item):
         return self.parent.shown, line - 1, f"{self.checked.view.title(self.name)}: {self.checked.view.path(self.checked.path)}"
 
     def text(self) -> str:
-        """What was found, as `gbs check` prints it; for a bug of ours, what happened."""
+        """What was found, as `gbs check` prints it; for a bug in gbs, what happened."""
         return "\n\n".join([*map(_bug, self.result.bugs), *map(self.checked.view.finding, self.result.findings)])
 
     def claims(self) -> list[str]:

@@ -99,7 +99,7 @@ def _within(spans: list[Span], place: int) -> bool:
 
 
 def stray_tab(flat: str, region: Span, opaque: list[Span], comments: tuple[CommentBlock, ...]) -> int | None:
-    """The first tab in `region` that stands neither in a quoted or block scalar nor in a comment, or None.
+    """The first tab in `region` that is neither in a quoted or block scalar nor in a comment, or None.
 
     libyaml takes a tab after `key:` and within a plain scalar. `yaml.safe_load`, which the frameworks call, is PyYAML's own
     scanner, and that stops at each: "found character '\\t' that cannot start any token" (PyYAML 6.0.3, yaml/scanner.py).

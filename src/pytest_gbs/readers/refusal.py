@@ -40,7 +40,7 @@ def conflict(text: str) -> tuple[int, str] | None:
 
 
 def is_template(text: str) -> bool:
-    """Whether something fills in the text before anything reads it: `{{ x }}` or `{% if x %}` stands outside of quotes."""
+    """Whether something fills in the text before anything reads it: `{{ x }}` or `{% if x %}` is outside of quotes."""
     return ("{{" in text or "{%" in text) and _fills_in().search(text) is not None
 
 

@@ -53,7 +53,7 @@ def _judged(found: Iterable[NamedNumber]) -> Iterator[Outcome]:
 
 
 def _place(recipe: Run, places: tuple[Location, ...]) -> Location:
-    """Where a name stands: the file itself for its own name, before any run's."""
+    """Where a name is: the file itself for its own name, before any run's."""
     return next((Location(recipe.path, 0, 0) for at in places if not at.stop), places[0])
 
 

@@ -32,7 +32,7 @@ from pytest_gbs.model.run import Policy, Run
 CODE = "GBS501"
 
 _OPEN: Final = 10**18  # above every size there is
-_MENDED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
+_ADJUSTED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -114,14 +114,14 @@ def _source(policy: Policy) -> str:
 
 
 def _operands(run: Run) -> list[Quantity]:
-    sizes = (run.geometry.get(name) for name in _MENDED[::-1])
+    sizes = (run.geometry.get(name) for name in _ADJUSTED[::-1])
     return [size for size in sizes if isinstance(size, Quantity) and size.at]
 
 
 def _place(run: Run, operands: list[Quantity]) -> Location:
     """Where to point: the operand in the recipe that is most easily changed, else the recipe's first character."""
     here = [leaf for leaf in operands if leaf.at and leaf.at.source == run.path]
-    here.sort(key=lambda leaf: _MENDED.index(leaf.name) if leaf.name in _MENDED else len(_MENDED))
+    here.sort(key=lambda leaf: _ADJUSTED.index(leaf.name) if leaf.name in _ADJUSTED else len(_ADJUSTED))
     return here[0].at if here and here[0].at else _start(run)
 
 
@@ -136,7 +136,7 @@ def _advice(operands: list[Quantity], size: Quantity, wanted: tuple[Interval, ..
     ways = []
     for leaf in operands:
         top = wanted[0].low * leaf.value
-        if leaf.name in _MENDED and leaf.key and top > 0 and top % size.value == 0:
+        if leaf.name in _ADJUSTED and leaf.key and top > 0 and top % size.value == 0:
             ways.append(f"set {leaf.key} to {top // size.value}")
     return ", or ".join(ways)
 

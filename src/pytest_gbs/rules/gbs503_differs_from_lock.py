@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 CODE = "GBS503"
 
-_MENDED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
+_ADJUSTED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -97,7 +97,7 @@ def _start(run: Run) -> Location:
 def _places(run: Run, changed: tuple[Moved, ...]) -> list[tuple[Location, str]]:
     """Where the operands stand that moved, or the batch itself where the recipe states it; the settings first."""
     names = [each.name for each in changed] or [Name.GLOBAL_BATCH_SIZE]
-    names.sort(key=lambda name: name not in _MENDED)
+    names.sort(key=lambda name: name not in _ADJUSTED)
     sizes = (run.geometry.get(name) for name in names)
     found = {size.at: short(size.name) for size in sizes if isinstance(size, Quantity) and size.at}
     return list(found.items())

@@ -69,7 +69,7 @@ def _severity(stated: dict[str, str], rules: Mapping[str, str]) -> tuple[tuple[s
 
 
 def _home(file: str, table: str, part: str = "") -> str:
-    """Where an entry stands, for people: `[[tool.gbs.hardware]] of pyproject.toml`."""
+    """Where an entry is, for people: `[[tool.gbs.hardware]] of pyproject.toml`."""
     if part:
         return f"[[{table}.{part}]] of {file}" if table else f"[[{part}]] of {file}"
     return f"[{table}] of {file}" if table else file

@@ -1,4 +1,4 @@
-"""On which line of a TOML file a key stands: a small search, since tomllib keeps no places."""
+"""On which line of a TOML file a key is: a small search, since tomllib keeps no places."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LINE: Final = rf"[ \t]*(?:(?P<open>\[\[?)[ \t]*(?P<table>{_KEY})[ \t]*\]|(?P<ke
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
-    """The line, from 1, on which each table and key of a TOML text first stands, by its full path."""
+    """The line, from 1, on which each table and key of a TOML text first occurs, by its full path."""
     found: dict[KeyPath, int] = {}
     for number, path in _keys(text):
         for length in range(1, min(len(path), _DEEPEST) + 1):

@@ -1,4 +1,4 @@
-"""Whether settings have the shape that a JSON Schema of ours describes: as much of JSON Schema as these use, at a fraction of its cost.
+"""Whether settings have the shape that one of our JSON Schemas describes: as much of JSON Schema as these use, at a fraction of its cost.
 
 jsonschema takes longer to import than a recipe takes to check; it is asked once something is wrong, and by the tests, which compare
 the two (`settings/explain.py`).

@@ -74,12 +74,12 @@ def computed_size(word: Word, sources: Mapping[str, str]) -> CommentBlock | None
 
 
 def _placement(alone: bool, is_first: bool, is_last: bool) -> str:
-    """Where a comment stands: behind a command, in front of all of them, behind them all, or above one."""
+    """Where a comment is: behind a command, in front of all of them, behind them all, or above one."""
     return TRAILING if not alone else HEADER if is_first else END if is_last else ABOVE
 
 
 def _printed_sizes(text: ShellText, root: Node) -> Iterator[tuple[int, int]]:
-    """Yield where each text with a batch size stands that the commands of `root` itself print."""
+    """Yield where each text with a batch size is that the commands of `root` itself print."""
     if _printed().search(text.string) is None:
         return
     for child in root.children:

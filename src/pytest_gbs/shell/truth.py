@@ -78,7 +78,7 @@ def same_text(left: Parts, sign: str, right: Parts, *, quoted: bool) -> Truth:
 
 
 def starts_with_dash(left: Parts, expression: Parts) -> Truth:
-    """`[[ left =~ ^-... ]]`: an argument that nobody gives is no option."""
+    """`[[ left =~ ^-... ]]`: an argument that is not given is not an option."""
     return Truth(False, default=True) if _is_no_option(left, (text_of(expression) or "").removeprefix("^")) else UNKNOWN
 
 

@@ -25,7 +25,7 @@ _PLAIN_BATCH: Final = words("batch bs bsz batchsize")
 class StatedOperand(NamedTuple):
     """One factor of a product: its number (None if it is only named), its name ("" if it has none), and the number's token.
 
-    `unit` is the first word behind the number that is not a name of ours: `64 samples`.
+    `unit` is the first word behind the number that is not one of our names: `64 samples`.
     """
 
     value: int | None
@@ -159,7 +159,7 @@ def _past_remark(tokens: Sequence[WordToken], i: int) -> int:
 
 
 def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
-    """The name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is not a name of ours."""
+    """The name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is not one of our names."""
     chips = devices_at(tokens, i) if text_at(tokens, i) in _TIMES else None
     if chips is not None and text_at(tokens, chips[0]) not in NODES:
         return Name.WORLD_SIZE, chips[0], ""  # `8 x H100`

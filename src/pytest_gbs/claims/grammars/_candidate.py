@@ -19,7 +19,7 @@ def has_digit(text: str) -> bool:
 
 
 def counts(text: str, words: tuple[str, ...]) -> bool:
-    """Whether a number stands shortly in front of one of `words` in `text`, which is in lower case."""
+    """Whether a number is shortly in front of one of `words` in `text`, which is in lower case."""
     for word in words:
         at = text.find(word)
         while at >= 0:

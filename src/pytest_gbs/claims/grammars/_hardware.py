@@ -77,7 +77,7 @@ def hardware(tokens: Sequence[WordToken]) -> tuple[StatedHardware, ...]:
 
 
 def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
-    """A size whose name stands first: `number of gpus: 256`, `world_size=8`, `Nodes: 4`, `GPUs per node: 8`."""
+    """A size whose name comes first: `number of gpus: 256`, `world_size=8`, `Nodes: 4`, `GPUs per node: 8`."""
     j = i
     while text_at(tokens, j) in _NUMBER_OF:
         j += 1

@@ -147,7 +147,7 @@ class Passage(NamedTuple):
         return begin._replace(stop=end.stop)
 
     def shown(self, i: int) -> str:
-        """The statement on one line for people, cut to what stands around token `i` where it is long."""
+        """The statement on one line for people, cut to what is around token `i` where it is long."""
         start, stop = self.statement.start, self.statement.stop
         if stop - start > _SHOWN:
             start = max(start, min(self.tokens[i].start - _SHOWN // 2, stop - _SHOWN))

@@ -134,7 +134,7 @@ def _is_operand(token: WordToken, bracket: str) -> bool:
 
 
 def _is_hyphen(tokens: list[WordToken], i: int) -> bool:
-    """Whether token `i`, a hyphen, stands inside a name or behind a number: `batch-size`, `8-GPU`."""
+    """Whether token `i`, a hyphen, is inside a name or behind a number: `batch-size`, `8-GPU`."""
     if not 0 < i < len(tokens) - 1:
         return False
     return tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start

@@ -34,7 +34,7 @@ def entries() -> tuple[LauncherEntry, ...]:
 
 
 @cache
-def _told() -> tuple[LauncherEntry, ...]:
+def _known() -> tuple[LauncherEntry, ...]:
     written = prebuilt("launchers", __path__)
     return entries() if written is None else tuple(map(LauncherEntry._make, written))
 
@@ -42,18 +42,18 @@ def _told() -> tuple[LauncherEntry, ...]:
 @cache
 def hints() -> tuple[str, ...]:
     """Words of which one occurs in the text of each launcher file."""
-    return tuple(entry.hint for entry in _told() if entry.hint)
+    return tuple(entry.hint for entry in _known() if entry.hint)
 
 
 @cache
 def command_words() -> tuple[str, ...]:
-    """Words of which one occurs in each script that starts training with a launcher of ours."""
-    return tuple(sorted({word for entry in _told() for word in entry.words}))
+    """Words of which one occurs in each script that starts training with a launcher that gbs knows."""
+    return tuple(sorted({word for entry in _known() for word in entry.words}))
 
 
 def read_launcher_file(document: Document) -> LauncherFile | None:
     """What `document` gives as a launcher file, or None if it is none."""
-    for entry in _told():
+    for entry in _known():
         if entry.hint and entry.hint in document.source.text:
             launcher: Launcher = module(f"{__name__}.{entry.module}").LAUNCHER
             if launcher.owns and launcher.read and launcher.owns(document):
@@ -62,7 +62,7 @@ def read_launcher_file(document: Document) -> LauncherFile | None:
 
 
 def started(command: Command, context: LauncherContext) -> Start | None:
-    """What `command` starts, or None if no launcher of ours takes it for its own.
+    """What `command` starts, or None if it is not a command of a launcher that gbs knows.
 
     Of several that do, the one that gives a size beats those that only run a program (`python`).
     """

@@ -46,7 +46,7 @@ def _fixed(word: Word) -> int | None:
 
 
 def problems(own: tuple[Word, ...]) -> Iterator[Problem]:
-    """Yield what torchrun refuses: no nodes, or no processes on a node (RUN config_from_args; WorkerSpec), and what it waits for in vain.
+    """Yield what torchrun refuses: no nodes, or no processes on a node (RUN config_from_args; WorkerSpec), and what it waits for forever.
 
     With `--standalone` the nodes meet on localhost (RUN run), where no other node can come.
     """

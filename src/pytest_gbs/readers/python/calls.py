@@ -37,8 +37,8 @@ def batch_calls(scopes: Scopes, evaluator: Evaluator, within: set[ast.AST] | Non
             continue
         if evaluator.line is not None and evaluator.runs(scopes.done.get(call), scope) is False:
             continue
-        told = bool(bound_before) or call in trained or call in held or may_set_batch(call, scope, scopes)
-        table = evaluator.keywords(call, scope) if told else Table({}, *evaluator.program.span(call))
+        is_relevant = bool(bound_before) or call in trained or call in held or may_set_batch(call, scope, scopes)
+        table = evaluator.keywords(call, scope) if is_relevant else Table({}, *evaluator.program.span(call))
         elsewhere = call in trained or not _TRAINER_SIZES.isdisjoint(table.entries) or may_be_arguments().search(name) is not None
         names, fields, sets = evaluator.ancestor(func, scope, elsewhere=elsewhere)
         if not names and evaluator.program.cells and "." not in name and scope.find(name) is None:
@@ -48,7 +48,7 @@ def batch_calls(scopes: Scopes, evaluator: Evaluator, within: set[ast.AST] | Non
             return
         if not names or ((fields or name not in names) and _is_in_method(scope) and not sets_batch(table)):
             continue  # such as the arguments that a trainer makes itself if it gets none
-        if not told:  # most classes have nothing to do with batches: what their calls say takes long to find out
+        if not is_relevant:  # most classes have nothing to do with batches: what their calls say takes long to find out
             if not sets and not any(map(batch_name().search, fields)):
                 continue
             table = evaluator.keywords(call, scope)

@@ -36,7 +36,7 @@ def overridden(program: Program, modules: Modules) -> Iterator[tuple[str, Entry]
 def executed_over(
     trains: Program, scopes: Scopes, files: Iterable[tuple[Program, Scopes]]
 ) -> tuple[dict[str, Entry], dict[KeyPath, Location]]:
-    """What a program has that executes `files` over its own names, and where the value of each stands; nothing if it executes none."""
+    """What a program has that executes `files` over its own names, and where the value of each is; nothing if it executes none."""
     given = [(trains, dict(_entries(trains, scopes))), *((file, bound(inner, Evaluator(file, inner))) for file, inner in files)]
     entries: dict[str, Entry] = {}
     places: dict[KeyPath, Location] = {}
@@ -93,7 +93,7 @@ def first_override(scopes: Scopes) -> int:
 
 
 def _executes(call: ast.Call) -> bool:
-    """Whether `call` is `exec(open('configurator.py').read())`, or what stands in that file: `exec(open(config_file).read())`."""
+    """Whether `call` is `exec(open('configurator.py').read())`, or what is in that file: `exec(open(config_file).read())`."""
     if not (isinstance(call.func, ast.Name) and call.func.id == "exec"):
         return False
     opened = [each for each in ast.walk(call) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "open"]

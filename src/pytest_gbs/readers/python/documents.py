@@ -44,7 +44,7 @@ class Started(NamedTuple):
 
 
 class Executed(NamedTuple):
-    """The names of a program with those of the files that it executes, and where each stands.
+    """The names of a program with those of the files that it executes, and where each is.
 
     With `simulates` a single process accumulates as often as several do together.
     """

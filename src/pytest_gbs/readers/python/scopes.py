@@ -150,15 +150,15 @@ def read_scopes(tree: ast.Module) -> Scopes:
     changes: dict[str, list[Change]] = {}
     calls: list[tuple[ast.Call, Scope]] = []
     dictionaries: list[tuple[ast.Dict, Scope]] = []
-    told: dict[type[ast.AST], list[Any]] = {ast.Call: calls, ast.Dict: dictionaries}
+    kept: dict[type[ast.AST], list[Any]] = {ast.Call: calls, ast.Dict: dictionaries}
     stars: list[tuple[str, ast.ImportFrom]] = []
     done: dict[ast.AST, Branch | None] = {}
     pending: list[tuple[ast.AST, Scope, Branch | None]] = [(each, module, None) for each in reversed(tree.body)]
     while pending:
         node, scope, branch = pending.pop()
         kind = type(node)
-        if kind in told:
-            told[kind].append((node, scope))
+        if kind in kept:
+            kept[kind].append((node, scope))
         if kind not in _BINDS:
             pass
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
