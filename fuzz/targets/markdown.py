@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from fuzz.seeds import ROOT, documents
 from fuzz.target import Target, source
-from pytest_gbs.claims.documents import read_model_cards, read_own_numbers, read_sections
+from pytest_gbs.claims.documents import read_own_numbers, read_sections
+from pytest_gbs.claims.model_cards import read_model_cards
 from pytest_gbs.model.location import Unreadable
 from pytest_gbs.shell import read_commands
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.checking.documented import Subject, read_documents
 from pytest_gbs.checking.repository import WORTH_SHARING, Repository
-from pytest_gbs.claims.documents import read_model_cards, read_own_numbers
+from pytest_gbs.claims.documents import read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.claims.model_cards import read_model_cards
 from pytest_gbs.launches.find import ReadScript, Scripts
 from pytest_gbs.launches.program_files import scores_only
 from pytest_gbs.launches.resolve import LaunchResolver

@@ -12,11 +12,11 @@ from pytest_gbs.claims.grammars._candidate import digit
 from pytest_gbs.claims.pointing import Pointed, code_blocks, pointed_at, started_scripts
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.launch import ModelCard, ShortFormula
+from pytest_gbs.model.launch import ShortFormula
 from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
-from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
-from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.blocks import directed, is_underline
 
@@ -107,7 +107,7 @@ _fence = lazy_pattern(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})")
 _heading = lazy_pattern(r"(#{1,6})[ \t]+(.*)")
 
 
-def _prose(source: Source, start: int, stop: int) -> Iterator[tuple[int, str]]:
+def prose(source: Source, start: int, stop: int) -> Iterator[tuple[int, str]]:
     """The lines of a part of a document that are in no code block, each with its place; a block is an empty line."""
     return (_structured_prose if source.path.lower().endswith(".rst") else _marked_prose)(source.text, start, stop)
 
@@ -159,7 +159,7 @@ def _structured_prose(text: str, start: int, stop: int) -> Iterator[tuple[int, s
 def _headed(source: Source) -> Iterator[tuple[int, int, int, str]]:
     """Yield the level, the start, the end and the heading of each section."""
     level, begin, heading = 0, 0, ""
-    for start, line in _prose(source, 0, len(source.text)):
+    for start, line in prose(source, 0, len(source.text)):
         match = _heading().match(line) if line.startswith("#") else None
         if match:
             yield level, begin, start, heading
@@ -174,7 +174,7 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
     """Yield the paragraphs of a section that state something or name files; `shown` are the code blocks of the document."""
     lines: list[tuple[int, str]] = []
     header: list[str] = []
-    for place, line in (*_prose(source, start, stop), (stop, "")):
+    for place, line in (*prose(source, start, stop), (stop, "")):
         in_table = line.lstrip().startswith("|")
         if lines and (not line.strip() or in_table or line.startswith("#") or _item().match(line)):
             for each in _paragraph(source, [(at, _plain(one)) for at, one in lines]):
@@ -348,41 +348,3 @@ def read_own_numbers(source: Source) -> Iterator[Declaration | ShortFormula]:
                 is_batch = each.name == Name.GLOBAL_BATCH_SIZE and each.force in (Force.STATES, Force.ADVISES, Force.HISTORY)
                 if is_batch and (each.sum is not None or each.conditions):
                     yield each
-
-
-# What the Trainer writes, and leaves out if it is one: transformers 4.57.1 modelcard.py (extract_hyperparameters_from_trainer).
-_TOTAL: Final = "total_train_batch_size"
-_FACTORS: Final = {
-    "train_batch_size": Name.MICRO_BATCH_SIZE,
-    "num_devices": Name.WORLD_SIZE,
-    "gradient_accumulation_steps": Name.GRADIENT_ACCUMULATION_STEPS,
-}
-
-
-# Other trainers write the same list with other numbers in the product: "IPU" of huggingface/optimum-graphcore b8cd6e09 has replicas and
-# device iterations that the list leaves out (modelcard.py:105-116, ipu_configuration.py:719-722); on TPUs, what a device is has changed.
-_DISTRIBUTED: Final = "distributed_type"
-_COUNTED_SO: Final = ("", "multi-GPU")
-
-
-_entry = lazy_pattern(r"[-*] (\w+): ([\w-]{1,15})[ \t]*$")
-
-
-def read_model_cards(source: Source) -> Iterator[ModelCard]:
-    """Yield the lists of a model card that the Trainer writes, as far as they state a total and the batch of a device."""
-    if _TOTAL not in source.text or len(source.text) > LONGEST_PROSE:
-        return
-    sizes: dict[str, Quantity] = {}
-    kind = ""
-    for place, line in (*_prose(source, 0, len(source.text)), (len(source.text), "")):
-        match = _entry().match(line)
-        if match and match[1] == _DISTRIBUTED:
-            kind = match[2]
-        elif match and match[1] in (_TOTAL, *_FACTORS) and match[2].isdecimal():
-            at = Location(source.path, place + match.start(2), place + match.end(2))
-            name = _FACTORS.get(match[1], Name.GLOBAL_BATCH_SIZE)
-            sizes[match[1]] = Quantity(name, int(match[2]), Origin.COMMENT, key=match[1], at=at)
-        elif not line.startswith(("- ", "* ")):
-            if _TOTAL in sizes and "train_batch_size" in sizes and kind in _COUNTED_SO:
-                yield ModelCard(sizes[_TOTAL], tuple(sizes[name] for name in _FACTORS if name in sizes))
-            sizes, kind = {}, ""

@@ -10,6 +10,7 @@ import math
 import re
 from fractions import Fraction
 from itertools import islice
+from types import FunctionType
 from typing import Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
@@ -372,26 +373,9 @@ def accumulate_to_a_nominal_batch(_: Document, sizes: dict[str, Size]) -> dict[s
     return {nominal.name: nominal._replace(value=steps * batch.value)}
 
 
+# The functions of this module, by the names under which tables have them.
 HOOKS: Final = {
-    each.__name__: each
-    for each in (
-        realise_rank_batches,
-        realise_running_batch,
-        realise_divided_batches,
-        realise_whole_micro_batches,
-        accumulate_to_a_nominal_batch,
-        accumulate_where_both_are_given,
-        accumulate_where_a_global_batch_is_given,
-        fill_accumulation,
-        run_alone,
-        reduce_micro_batch,
-        schedule_accumulation,
-        clamp_to_the_processes,
-        leave_out_generation,
-        count_the_devices,
-        raise_micro_batch_to_groups,
-        raise_step_to_groups,
-        raise_to_whole_groups,
-        size_from_the_depth,
-    )
+    name: each
+    for name, each in list(globals().items())
+    if isinstance(each, FunctionType) and each.__module__ == __name__ and not name.startswith("_")
 }
