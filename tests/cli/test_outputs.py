@@ -33,6 +33,7 @@ def stale(repo: Path) -> Path:
         pytest.param(
             ("--output", "json:a", "--output-file", "a"), "--output: two formats can't go to one file", id="one file, another flag"
         ),
+        pytest.param(("--output", "json:-"), "--output writes to files: --format json writes to standard output", id="no file but a dash"),
         pytest.param(("--output", "json:no/a"), "can't write ", id="no such folder"),
         pytest.param(
             ("--statistics", "--format", "sarif"), "gbs check --statistics has no format 'sarif'; there are text, json", id="statistics"
@@ -42,6 +43,12 @@ def stale(repo: Path) -> Path:
 def test_what_cannot_be_written(flags: tuple[str, ...], said: str, stale: Path, gbs: Gbs) -> None:
     found = gbs("check", *flags)
     assert (found.code, found.err.startswith(f"gbs: {said}")) == (2, True), found.err
+    assert [path.name for path in stale.iterdir() if path.is_file()] == ["sft.yaml"]
+
+
+@pytest.mark.parametrize("command", ["check", "show", "report", "debug"])
+def test_a_dash_is_standard_output(command: str, stale: Path, gbs: Gbs) -> None:
+    assert gbs(command, "--output-file", "-") == gbs(command)
     assert [path.name for path in stale.iterdir() if path.is_file()] == ["sft.yaml"]
 
 

@@ -82,6 +82,31 @@ SILENT = {
 }
 
 
+IN_CONTAINER = "cd /app\ntorchrun --nproc_per_node 8 train.py --config configs/sft.yaml\n"
+COPIES = "FROM x\nWORKDIR /app\n" + marked("COPY . .\n", "COPY src .\n")
+
+
+def test_a_dockerfile_with_a_conflict_is_told_of(tmp_path: Path) -> None:
+    (finding,) = told(report_on(tmp_path, {"run.sh": IN_CONTAINER, "Dockerfile": COPIES}))
+    assert (
+        finding.code == "GBS007"
+        and "Dockerfile, which says what its container has, has a merge conflict marker in line 3" in finding.message
+    )
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"Dockerfile": COPIES}, id="no script"),
+        pytest.param({"Dockerfile": COPIES, "run.sh": LAUNCH}, id="a script outside of it"),
+        pytest.param({"Dockerfile": COPIES, "run.sh": "cd /app\nls configs/sft.yaml\n"}, id="a script that launches nothing"),
+        pytest.param({"Dockerfile": "FROM x\nWORKDIR /app\nCOPY . .\n", "run.sh": IN_CONTAINER}, id="no conflict"),
+    ],
+)
+def test_a_dockerfile_that_matters_to_nothing(files: dict[str, str], tmp_path: Path) -> None:
+    assert told(report_on(tmp_path, files)) == []
+
+
 @pytest.mark.parametrize("files", SILENT.values(), ids=SILENT)
 def test_what_launches_nothing_unseen_stays_silent(files: dict[str, str | bytes], tmp_path: Path) -> None:
     report = report_on(tmp_path, files)

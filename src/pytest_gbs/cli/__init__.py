@@ -93,7 +93,10 @@ def _dispatch(arguments: list[str]) -> int:
     usage = None if command.usage is None else f"gbs {name} {command.usage}"
     parser = Parser(prog=f"gbs {name}", usage=usage, description=command.summary, allow_abbrev=False, formatter_class=Formatter)
     command.add_arguments(parser)
-    return command.run(unmark(parser.parse_intermixed_args([*words, *(MARK + path for path in paths)])))
+    found = unmark(parser.parse_intermixed_args([*words, *(MARK + path for path in paths)]))
+    if getattr(found, "output_file", None) == "-":  # standard output, as everywhere
+        found.output_file = None
+    return command.run(found)
 
 
 __all__ = ["commands", "exit_code", "find", "main", "run"]

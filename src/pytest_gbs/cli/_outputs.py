@@ -40,6 +40,8 @@ def outputs(arguments: argparse.Namespace) -> tuple[Output, ...]:
 
 def _output(text: str) -> Output:
     name, _, file = text.partition(":")
+    if file == "-":
+        raise UsageError(f"--output writes to files: --format {name} writes to standard output")
     if not file:
         raise UsageError(f"--output takes FORMAT:FILE, as in sarif:gbs.sarif, not '{text}'")
     return Output(find(name), file)

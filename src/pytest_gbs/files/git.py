@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from hashlib import sha1, sha256
-from typing import Any, Final
+from select import select
+from typing import IO, Any, Final
 
 from pytest_gbs.files.decode import decode
+from pytest_gbs.files.git_folder import special_file
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import MISSING, read_bytes, too_large
 from pytest_gbs.files.root import StrPath
@@ -22,6 +24,7 @@ from pytest_gbs.model.limits import (
     MOST_FILE_BYTES,
     MOST_GIT_SECONDS,
     MOST_MESSAGE_BYTES,
+    MOST_REVISION_SECONDS,
     MOST_TREE_BYTES,
     MOST_TREE_ENTRIES,
 )
@@ -59,12 +62,14 @@ class GitRepository:
     """The git repository that folder `root` lies in, seen from there.
 
     Raises:
-        UsageError: there is no git on this machine, or `root` lies in no repository of it; one clear line.
+        UsageError: there is no git on this machine, `root` lies in no repository of it, or git would wait for what is in it.
     """
 
     def __init__(self, root: StrPath) -> None:
         self.root = str(root)
         self._commits: dict[str, str] = {}
+        if (special := special_file(self.root)) is not None:
+            raise UsageError(f"{special}: git would wait for it")
         inside = self._ask("rev-parse", "--is-inside-work-tree")
         if inside is None or inside.strip() != b"true":
             raise UsageError(f"{self.root} is not a git repository, or one that git does not trust: git status says why")
@@ -102,7 +107,7 @@ class GitRepository:
         """
         from threading import Event, Timer
 
-        late = Event()
+        late, seconds = Event(), MOST_REVISION_SECONDS if arguments[0] == "rev-parse" else MOST_GIT_SECONDS
         with self.start(arguments, stdin=subprocess.DEVNULL) as process:
             assert process.stdout is not None
 
@@ -110,7 +115,7 @@ class GitRepository:
                 late.set()
                 process.kill()
 
-            timer = Timer(MOST_GIT_SECONDS, stop)
+            timer = Timer(seconds, stop)
             timer.start()
             try:
                 while piece := process.stdout.read(_PIECE):
@@ -120,7 +125,7 @@ class GitRepository:
                 timer.cancel()
                 process.kill()
         if late.is_set():
-            raise UsageError(f"git {arguments[0]} takes longer than {MOST_GIT_SECONDS} seconds")
+            raise UsageError(f"git {arguments[0]} takes longer than {seconds} seconds")
         if process.returncode != 0:
             raise _Failed
 
@@ -230,6 +235,8 @@ class _Store:
         except OSError:
             self.close()
             return None
+        if not _answers(process.stdout):
+            process.kill()
         about = process.stdout.readline().split()
         if not about:  # git ends where a partial clone lacks a file, since it may not fetch it
             self.close()
@@ -251,6 +258,11 @@ class _Store:
                         pipe.close()
             self._process.wait()
             self._process = None
+
+
+def _answers(pipe: IO[bytes]) -> bool:
+    """Whether git says something in time; it may wait for what lies where it keeps an object."""
+    return os.name != "posix" or bool(select((pipe,), (), (), MOST_GIT_SECONDS)[0])
 
 
 class GitTree:

@@ -58,6 +58,15 @@ def read_bytes(path: str, most: int) -> bytes | str:
         return "no file can have this name"
 
 
+def not_regular(path: str) -> str | None:
+    """What lies at `path`, links followed, if opening it may wait or act: a named pipe, a socket, a device. None if it is none of these."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return None
+    return None if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else _kind(mode)
+
+
 def _read(path: str, size: int, most: int) -> bytes | str:
     # The file may have been swapped for a pipe since it was looked at, so that opening must not wait either.
     descriptor = os.open(path, _FLAGS)

@@ -1,8 +1,5 @@
 """Which files git has in its index: those belong to the repository, whatever a `.gitignore` says of them."""
 
-# Paths are plain text here: `import pathlib` alone takes 4 ms, and joining paths with it more than opening them.
-# ruff: noqa: PTH118
-
 from __future__ import annotations
 
 import os
@@ -11,8 +8,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
+from pytest_gbs.files.git_folder import git_folder
 from pytest_gbs.files.regular import read_bytes
-from pytest_gbs.model.limits import MOST_INDEX_BYTES, MOST_POINTER_BYTES
+from pytest_gbs.model.limits import MOST_INDEX_BYTES
 
 # Documentation/gitformat-index.txt of git 2.43: a header of 12 bytes, then entries; behind 24 bytes of times and inode stands the mode.
 _HEADER: Final = 12
@@ -38,7 +36,7 @@ class TrackedFiles:
 
     @cached_property
     def _paths(self) -> list[bytes]:
-        data = read_bytes(f"{_git_folder(self._root)}/index", MOST_INDEX_BYTES)
+        data = read_bytes(f"{git_folder(self._root)}/index", MOST_INDEX_BYTES)
         if isinstance(data, str):
             return []
         for size in _HASHES:
@@ -47,14 +45,6 @@ class TrackedFiles:
             except (IndexError, ValueError):
                 continue
         return []
-
-
-def _git_folder(root: str) -> str:
-    """Where git keeps what belongs to the working tree at `root`: a worktree and a submodule have a file that says so."""
-    data = read_bytes(f"{root}/.git", MOST_POINTER_BYTES)
-    if isinstance(data, bytes) and data.startswith(b"gitdir: "):
-        return os.path.join(root, os.fsdecode(data.removeprefix(b"gitdir: ").rstrip(b"\r\n")))
-    return f"{root}/.git"
 
 
 def _names(data: bytes, hash_size: int) -> Iterator[bytes]:

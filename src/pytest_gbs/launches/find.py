@@ -187,6 +187,7 @@ class Scripts:
 
     def _read(self, source: Source) -> tuple[FoundLaunch, ...]:
         self._shared.begin(source.text)
+        self._finder.conflicts.clear()
         script = read_job_file(source, self._others) if source.path in self._jobs else read_commands(source, self._others)
         if script is None:
             return ()
@@ -220,7 +221,7 @@ class Scripts:
 
     def _note(self, source: Source, script: Script) -> None:
         """Note the first part of a script that was not read, if it may launch training."""
-        stops = [*((script.stopped,) if script.stopped else ()), *self._stops, *self._unsourced(script)]
+        stops = [*((script.stopped,) if script.stopped else ()), *self._stops, *self._unsourced(script), *self._without_image(source)]
         if stops and self.unread_scripts.may_launch(source.path):
             reason, at, met_before, behind_many = stops[0]
             # Where nothing behind it launches anything, what was not read are further turns of what was.
@@ -235,6 +236,11 @@ class Scripts:
             problem = self._readable(path)
             if isinstance(problem, Unreadable) and problem.reason not in NOT_THERE and not reads(path):
                 yield Stop(f"it sources {path}, {problem.reason}", at)
+
+    def _without_image(self, source: Source) -> Iterator[Stop]:
+        """Yield the Dockerfiles that would say what a command of a script finds in its container, and that can't be read."""
+        for path, problem in self._finder.conflicts.items():
+            yield Stop(f"{path}, which says what its container has, has a {problem}", Location(source.path, 0, 0))
 
     def may_be_launched(self, recipe: str) -> Iterator[Unread]:
         """Yield the scripts that were not read to their end and that may launch `recipe`, with an unknown batch."""

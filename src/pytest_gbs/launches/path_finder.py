@@ -13,6 +13,7 @@ from pytest_gbs.model.command import Command, Folder, Script, Word
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.limits import MOST_DOCKERFILES
 from pytest_gbs.model.location import Source, below, endings, upwards
+from pytest_gbs.readers.refusal import conflict
 
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
@@ -26,6 +27,7 @@ class PathFinder:
     def __init__(self, tree: Tree, paths: Sequence[str]) -> None:
         self._tree = tree
         self._all = paths
+        self.conflicts: dict[str, str] = {}  # Dockerfiles that were looked into in vain, since git marked a conflict in them
 
     @cached_property
     def known(self) -> frozenset[str]:
@@ -145,12 +147,21 @@ class PathFinder:
             images = [each for each in self._dockerfiles if each.startswith(f"{folder}/" if folder else "")]
             if len(images) > MOST_DOCKERFILES:
                 break
-            sources = [source for each in images if isinstance(source := self._tree.read(each), Source)]
-            copied = {each for source in sources for each in copied_to(Folder(path), source)}.intersection(found)
+            copied = {
+                each for source in map(self._image, images) if source is not None for each in copied_to(Folder(path), source)
+            }.intersection(found)
             if copied:
                 return copied.pop() if len(copied) == 1 else None
         beside = below(base, name)
         return beside if path.startswith("/") and path.count("/") <= _FLAT and beside in self.known else None
+
+    def _image(self, path: str) -> Source | None:
+        """The Dockerfile at `path`, None if it can't be read."""
+        found = self._tree.read(path)
+        marked = conflict(found.text) if isinstance(found, Source) else None
+        if marked is not None:
+            self.conflicts[path] = marked[1]
+        return found if isinstance(found, Source) and marked is None else None
 
     @cached_property
     def _dockerfiles(self) -> list[str]:
@@ -199,6 +210,6 @@ class PathFinder:
             return
         folders = (*upwards(script.path.rpartition("/")[0]), "")
         nearest = next((path for folder in folders if (path := below(folder, "Dockerfile")) in self.known), None)
-        source = self._tree.read(nearest) if nearest else None
-        if isinstance(source, Source):
+        source = self._image(nearest) if nearest else None
+        if source is not None:
             yield from of_image(source)

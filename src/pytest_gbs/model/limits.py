@@ -128,6 +128,8 @@ LONGEST_DIFF: Final = 65_000  # characters of `gbs diff --format markdown` (GitH
 MOST_REPORTED_COMMITS: Final = 40  # commits that `gbs report --since` looks at, spread evenly; the others are left out
 MOST_MESSAGE_BYTES: Final = 5_000_000  # bytes of those messages; the rest is not read
 MOST_GIT_SECONDS: Final = 120  # seconds that one git command may take; a longer one is a usage error
+MOST_REVISION_SECONDS: Final = 20  # seconds that git may take to say what a revision means; a longer one is a usage error
+MOST_GIT_FILES: Final = 100_000  # files of a git folder that are searched for pipes and devices; git may wait for those behind them
 
 # What a script may launch that was not read to its end
 MOST_SEARCHED_BYTES: Final = 10_000_000  # bytes of a too large script that are searched for programs; a larger one may launch training
