@@ -15,7 +15,7 @@ from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.launches.find import Scripts
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report, Verdict
-from pytest_gbs.shell.limits import MOST_SEARCHES, MOST_SHARED, MOST_STEPS
+from pytest_gbs.shell.limits import MOST_NESTED, MOST_SEARCHES, MOST_SHARED, MOST_STEPS
 from tests.cli.support import write
 from tests.launches.building import recipe
 from tests.support import check
@@ -163,3 +163,31 @@ def test_scripts_within_their_own_length_share_nothing(tmp_path: Path) -> None:
     write(tmp_path, {"sft.yaml": recipe(), **{f"s{n}.sh": "export A=1\n" * n + LAUNCH for n in range(40)}})
     scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)
     assert [scripts.read_script(path).shared for path in scripts.paths] == [0] * 40
+
+
+@pytest.mark.parametrize("number", [30, 60])
+def test_scripts_that_all_start_each_other_are_followed_so_far(number: int, tmp_path: Path) -> None:
+    each = "".join(f"bash s{n}.sh $1 {n}\n" for n in range(number)) + LAUNCH
+    write(tmp_path, {"sft.yaml": recipe(), **{f"s{n}.sh": each for n in range(number)}})
+    scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)
+    nested = [scripts.read_script(path).nested for path in scripts.paths]
+    assert MOST_NESTED < sum(nested) < MOST_NESTED + 10_000
+    reasons = [scripts.unread[path] for path in scripts.paths]
+    shared = [each for each in reasons if each.reason.startswith("more than 1,000 scripts that others start")]
+    assert len(shared) > 1 and all(each.met_before for each in shared[1:])
+
+
+def test_the_report_on_them_is_the_same_for_several_processes(tmp_path: Path) -> None:
+    each = "".join(f"bash s{n}.sh $1 {n}\n" for n in range(30)) + LAUNCH
+    write(tmp_path, {"sft.yaml": recipe(), **{f"s{n}.sh": each for n in range(30)}, **{f"t{n}.sh": LAUNCH for n in range(300)}})
+    alone, together = (check(WorkTree(str(tmp_path)), (), Settings(), Given(), jobs=jobs) for jobs in (1, 3))
+    assert alone == together
+
+
+def test_scripts_that_start_each_other_once_are_read_whole(tmp_path: Path) -> None:
+    chain = {f"r{n}.sh": f"bash a{n}.sh sft\n" for n in range(200)}
+    middle = {f"a{n}.sh": "bash train.sh $1 x\n" for n in range(200)}
+    write(tmp_path, {"sft.yaml": recipe(), "train.sh": LAUNCH, **chain, **middle})
+    scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)
+    assert all(scripts.launches(path) for path in scripts.paths)
+    assert not scripts.unread

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -34,6 +35,8 @@ def _numbered(head: str, part: str, many: int) -> str:
     return head + "".join(part.replace("@", str(number)) for number in range(many))
 
 
+TRAINERS: Final = "from transformers import Trainer, TrainingArguments\n"
+TRAINER: Final = "t@ = Trainer(args=TrainingArguments(per_device_train_batch_size=@))\nt@.train()\n"
 HARMLESS: dict[str, dict[str, str | bytes]] = {
     "comments": {"a.yaml": _numbered(SIZES, "key@: 1  # see issue @\n", 10_000)},
     "aliases": {"a.yaml": _numbered(f"a: &a {{x: 1}}\n{SIZES}", "key@: *a\n", 10_000)},
@@ -41,9 +44,16 @@ HARMLESS: dict[str, dict[str, str | bytes]] = {
     "a list": {"a.yaml": _filled(f"{SIZES}list: [", "1, ", "1]\n", 200_000)},
     "JSON in depth": {"a.json": f'{JSON}"a": {"[" * 150}{"]" * 150}}}'},
     "TOML in parts": {"a.toml": _numbered(TOML, "[t@]\nx = 1\n", 10_000)},
+    "comments that state the batch with nodes and GPUs apart": {
+        "a.yaml": _filled(SIZES, "# global batch size 128 = 4 x 4 x 8 GPUs\n", "", 900_000)
+    },
+    "a file to which a script adds": {"run.sh": f"echo '{'x' * 40}' >> b.sh\n" * 8_000 + RUN},
+    "an image with a deep folder": {"run.sh": f"cd /w\n{RUN}", "Dockerfile": "WORKDIR d\n" * 90_000},
     "a lock of strings": {"uv.lock": _numbered("", 'name = "trl"\nversion = "0.@"\n', 10_000)},
 }
 UNREAD: dict[str, tuple[dict[str, str | bytes], str]] = {
+    "annotations of ours": ({"a.yaml": _numbered(SIZES, "# gbs: @ on 8 gpus\n", 40_000)}, ""),
+    "trainers": ({"a.py": _numbered(TRAINERS, TRAINER, 9_000)}, ""),
     "lines": ({"a.yaml": _filled(SIZES, "#\n")}, "more than 200,000 lines"),
     "carriage returns": ({"a.yaml": _filled(SIZES, "\r")}, "more than 200,000 lines"),
     "flow": ({"a.yaml": _filled(f"{SIZES}a: [", "1,", "1]\n")}, "more than 200,000 nodes"),

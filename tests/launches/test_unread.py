@@ -426,7 +426,7 @@ def test_what_may_not_be_read_is_told(tmp_path: Path) -> None:
 
 def test_a_shared_limit_is_one_warning_and_notes_after_it(tmp_path: Path) -> None:
     """Scripts that start one of 15,000 assignments reach the limit of all scripts; those behind them repeat it."""
-    big = "".join("a=1\n" for _ in range(15_000))
+    big = "".join("a=1\n" for _ in range(15_000)) + "python prepare.py\n"
     starting = {f"run{number:02}.sh": f"bash big.sh 1\n{VIOLATING}" for number in range(40)}
     found = [finding for finding in told(report_on(tmp_path, {"big.sh": big, **starting})) if finding.code == "GBS007"]
     assert [finding.severity for finding in found] == [Severity.WARNING, *[Severity.INFO] * (len(found) - 1)]

@@ -12,6 +12,7 @@ from pytest_gbs.files.decode import NOT_TEXT
 from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
 from pytest_gbs.files.words import MATTERING
 from pytest_gbs.launches.default_recipe import default_recipe
+from pytest_gbs.launches.idle_scripts import IdleScripts
 from pytest_gbs.launches.jobs import read_job_file
 from pytest_gbs.launches.launcher_files import LauncherFiles
 from pytest_gbs.launches.missing import MissingFiles, lost_flags
@@ -42,7 +43,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python import executes_files
 from pytest_gbs.readers.refusal import conflict
 from pytest_gbs.shell import read_commands, reads
-from pytest_gbs.shell.limits import LONGEST_VALUE, MOST_SEARCHES, MOST_SHARED, MOST_TURNS, TOO_LONG, Exhausted, SharedSteps
+from pytest_gbs.shell.limits import LONGEST_VALUE, MOST_SEARCHES, MOST_TURNS, TOO_LONG, Exhausted, SharedSteps
 from pytest_gbs.shell.starting import started_script
 
 if TYPE_CHECKING:
@@ -73,13 +74,14 @@ class FoundLaunch(NamedTuple):
 
 
 class ReadScript(NamedTuple):
-    """What reading one script came to, and how many of the steps that all scripts share it took."""
+    """What reading one script came to, and how many of the steps and nested scripts that all scripts share it took."""
 
     found: tuple[FoundLaunch, ...]
     script: Script | None
     unread: Unread | None
     mistakes: tuple[Mistake, ...]
     shared: int
+    nested: int
 
 
 class Scripts:
@@ -115,6 +117,7 @@ class Scripts:
         self._started = MOST_STARTED
         self._shared = SharedSteps()
         self.launcher_files = LauncherFiles(self._finder, self._source)
+        self._idle = IdleScripts(self._source, self._finder.named)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
@@ -136,9 +139,11 @@ class Scripts:
 
     def read_script(self, path: str) -> ReadScript:
         """What reading the script at `path` comes to, for another process."""
-        before, found = self._shared.spent, self.launches(path)
-        mistakes = tuple(self.mistakes.get(path, ()))
-        return ReadScript(found, self.scripts.get(path), self.unread.get(path), mistakes, self._shared.spent - before)
+        shared = self._shared
+        steps, nested = shared.spent, shared.nested
+        found, mistakes = self.launches(path), tuple(self.mistakes.get(path, ()))
+        script, unread = self.scripts.get(path), self.unread.get(path)
+        return ReadScript(found, script, unread, mistakes, shared.spent - steps, shared.nested - nested)
 
     def launches_known(self, path: str) -> tuple[FoundLaunch, ...] | None:
         """The launches of the script at `path`, if it has been read."""
@@ -148,12 +153,13 @@ class Scripts:
         """Take these results for scripts, and no others; False, without taking any, if they include more than is allowed."""
         self._found, self.scripts, self.unread, self.mistakes = {}, {}, {}, defaultdict(list)
         self._shared.spent = sum(each.shared for each in read_script.values())
-        too_much = self._shared.spent > MOST_SHARED  # the order in which scripts share what there is matters
+        self._shared.nested = sum(each.nested for each in read_script.values())
+        too_much = self._shared.is_too_much()  # the order in which scripts share what there is matters
         if too_much:
-            self._shared.spent, read_script = 0, {}
+            self._shared, read_script = SharedSteps(), {}
         for path in self.paths if read_script else ():
             if path in read_script:
-                self._found[path], script, unread, mistakes, _ = read_script[path]
+                self._found[path], script, unread, mistakes, _, _ = read_script[path]
                 self.scripts.update({path: script} if script is not None else {})
                 self.unread.update({path: unread} if unread is not None else {})
                 self.mistakes[path] += mistakes
@@ -291,7 +297,7 @@ class Scripts:
             return
         path = self._finder.started(inner[0], command, script)
         source = self._source(path) if path is not None and path != script.path else None
-        if source is None or (len(within) > DEEPEST_STARTED and source.path in within):
+        if source is None or (len(within) > DEEPEST_STARTED and source.path in within) or self._idle.is_idle(source, inner[1]):
             return
         if len(within) > DEEPEST_STARTED or self._started <= 0:
             many = len(within) <= DEEPEST_STARTED
@@ -307,6 +313,7 @@ class Scripts:
         """Yield what the script `source` launches when it is started so, at `at`."""
         self._started -= 1
         try:
+            self._shared.start(len(within))
             self._shared.take_in(source.text)
         except Exhausted as exhausted:
             self._stops.append(exhausted.stop(at))

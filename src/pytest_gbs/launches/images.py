@@ -12,6 +12,7 @@ from pytest_gbs.model.limits import MOST_COPIED
 from pytest_gbs.model.location import Source, below
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.shell.limits import LONGEST_PATH
 
 _ENGINES: Final = ("docker", "podman")
 _BINDS: Final = {**dict.fromkeys(_ENGINES, ("-v", "--volume")), **dict.fromkeys(("apptainer", "singularity"), ("-B", "--bind"))}
@@ -78,6 +79,8 @@ def _copied(dockerfile: Source, folder: str) -> Iterator[Mount]:
         if line.group(1).upper() == "WORKDIR":
             if len(words) == 1 and "$" not in words[0]:
                 work = words[0] if words[0].startswith("/") else f"{work.rstrip('/')}/{words[0]}"
+                if len(work) > LONGEST_PATH:
+                    return
         elif len(words) > 1 and not any(sign in word for word in words for sign in "$*?[:="):
             target = below("", words[-1] if words[-1].startswith("/") else f"{work}/{words[-1]}")
             for each in words[:-1]:

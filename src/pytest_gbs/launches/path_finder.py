@@ -106,6 +106,10 @@ class PathFinder:
         found = [path for path in named if path.endswith(f"/{ending}") and path.startswith(start)]
         return found[0] if len(found) == 1 else None
 
+    def named(self, name: str) -> Sequence[str]:
+        """The paths of the files with a name."""
+        return self._by_name.get(name, ())
+
     def places(self, path: str, command: Command, script: Script) -> Iterator[str]:
         """Yield the paths that a relative path may mean, the likeliest first, whether they exist or not."""
         return self._places(Folder(path), command, script)

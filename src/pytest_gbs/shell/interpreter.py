@@ -18,7 +18,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import slurm, truth
 from pytest_gbs.shell.comments import computed_size
 from pytest_gbs.shell.launching import is_spread, set_words
-from pytest_gbs.shell.limits import DEEPEST, DEEPEST_CALL, Exhausted
+from pytest_gbs.shell.limits import DEEPEST, DEEPEST_CALL, TOO_LONG, Exhausted
 from pytest_gbs.shell.own_commands import OWN_COMMANDS, OwnCommands
 from pytest_gbs.shell.printing import PROGRAMS, only_prints
 from pytest_gbs.shell.reading import Assignments, Frame, Function, Words
@@ -277,8 +277,9 @@ class Interpreter(OwnCommands):
         if name == "echo" and text is None and target is not None and name_of(target).endswith(SCRIPTS):
             text = joined_words(words[2:] if len(words) > 1 and words[1].text in ("-e", "-n") else words[1:])
         if text is not None and target is not None and (name in ("echo", "tee") or (name == "cat" and len(words) == 1)):
-            whole = self.word(self.bounded((*self.left(target, feed), *text)), None, at)
-            self.written.append(Written(target, whole, at, self.state.folder))
+            before = written_at(target, self.written) if feed.adds else None
+            parts = self.added(before.text.parts, text, target.at) if before is not None else text
+            self.written.append(Written(target, self.word(self.bounded(parts), None, at), at, self.state.folder))
 
     def note_printed(self, words: Words, feed: Input) -> None:
         """Note the batch size that `echo` prints and the script computes, outside of branches, loops and functions."""
@@ -287,10 +288,12 @@ class Interpreter(OwnCommands):
             known = self.printed_sizes.setdefault(words[0].at.start, block)
             self.printed_sizes[words[0].at.start] = block if known.text == block.text else block._replace(text="")  # tasks differ
 
-    def left(self, target: Word, feed: Input) -> Parts:
-        """What stays in a file to which a command adds lines."""
-        before = written_at(target, self.written) if feed.adds else None
-        return (*before.text.parts, Part("\n", target.at, target.at)) if before is not None else ()
+    def added(self, before: Parts, text: Parts, at: Location) -> Parts:
+        """A file to which a command adds lines; one that is too long gets no longer."""
+        if any(part.name == TOO_LONG for part in before):
+            return before
+        self.budget.write(len(before), sum(len(part.text or "") for part in before))
+        return (*before, Part("\n", at, at), *text)
 
     def execute(self, words: Words, before: Assignments, feed: Input, at: Location) -> Truth:
         """Do what a command does to the shell, or note it as one that runs."""

@@ -22,6 +22,7 @@ MOST_LOOKS: Final = 16  # times that the parser may look at each character, on a
 MOST_STEPS: Final = 40_000  # statements and words, each turn of a loop and each call counted; UNREAD points to the rest
 MOST_COMMANDS: Final = 2_000  # commands; UNREAD points to the rest
 MOST_SHARED: Final = 1_000_000  # of these in all scripts together, without what each may have for its length; UNREAD says where it ends
+MOST_NESTED: Final = 1_000  # scripts that started scripts start, in all together, those three deep counted four times; UNREAD says where
 LEAST_OWN: Final = 200  # of these that a script may have for itself, however short
 CHARACTERS_OF_ONE: Final = 5  # characters of a script for which it may have one more for itself
 MOST_SEARCHES: Final = 100  # searches of a script for a key of its recipe (`grep`); those behind them are not checked
@@ -65,19 +66,32 @@ class Exhausted(Exception):
 class SharedSteps:
     """The statements and words of all scripts of a check: what loops, calls and scripts that others source or start multiply.
 
-    `spent` are those beyond what each script may have for its own length.
+    `spent` are those beyond what each script may have for its own length, `nested` are scripts that started scripts start.
     """
 
-    __slots__ = ("met_before", "own", "spent")
+    __slots__ = ("met_before", "nested", "own", "spent")
 
     def __init__(self) -> None:
-        self.own = self.spent = 0
+        self.own = self.spent = self.nested = 0
         self.met_before = False
 
     def begin(self, text: str) -> None:
         """Go on to a script of the tree, which may have some for its own length."""
         self.own = LEAST_OWN + len(text) // CHARACTERS_OF_ONE
-        self.met_before = self.spent > MOST_SHARED
+        self.met_before = self.is_too_much()
+
+    def is_too_much(self) -> bool:
+        """Whether more was asked for than there is."""
+        return self.spent > MOST_SHARED or self.nested > MOST_NESTED
+
+    def start(self, depth: int) -> None:
+        """Pay for a script that is started, `depth` scripts within each other: those that start each other all start more and more.
+
+        Raises: Exhausted: nothing is left.
+        """
+        self.nested += (depth - 1) ** 2
+        if self.nested > MOST_NESTED:
+            raise Exhausted(f"more than {MOST_NESTED:,} scripts that others start which are started themselves", met_before=self.met_before)
 
     def pay(self, count: int) -> None:
         """Pay for so many statements and words.

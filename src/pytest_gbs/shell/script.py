@@ -9,6 +9,7 @@ from pytest_gbs.model.command import Assignment, Command, Directive, Invocation,
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import slurm
 from pytest_gbs.shell.comments import read_comments
 from pytest_gbs.shell.interpreter import Interpreter
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _MOST_PARSED: Final = 8
+_SHORT: Final = 5_000  # characters of a script of which many are kept
+_MOST_SHORT: Final = 128
+
+
+class _Parsed(NamedTuple):
+    """A script, its syntax tree, its directives and its comments."""
+
+    text: ShellText
+    root: Node
+    directives: tuple[Directive, ...]
+    comments: tuple[CommentBlock, ...]
 
 
 def read_script(source: Source, others: OtherFiles | None, started: Invocation | None = None) -> Script:
@@ -75,12 +87,19 @@ def read_environment(source: Source, others: OtherFiles) -> tuple[Assignment, ..
     return interpreter.environment()
 
 
-@lru_cache(maxsize=_MOST_PARSED)
-def _parsed(source: Source) -> tuple[ShellText, Node, tuple[Directive, ...], tuple[CommentBlock, ...]]:
+def _parsed(source: Source) -> _Parsed:
     """What is the same however a script is started; others start it often, each time with other arguments."""
+    return (_parsed_short if len(source.text) <= _SHORT else _parsed_long)(source)
+
+
+def _parse(source: Source) -> _Parsed:
     text = ShellText(masked(source.path, source.text, 0, len(source.text)))
     root = parse(text, ShellBudget())
-    return text, root, slurm.read_directives(text, root), read_comments(text, root)
+    return _Parsed(text, root, slurm.read_directives(text, root), read_comments(text, root))
+
+
+_parsed_long: Final = lru_cache(maxsize=_MOST_PARSED)(_parse)
+_parsed_short: Final = lru_cache(maxsize=_MOST_SHORT)(_parse)
 
 
 def masked(path: str, text: str, start: int, stop: int, placeholders: bool = False) -> Parts:

@@ -11,6 +11,7 @@ from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._tokens import text_at, tokenise
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.limits import LONGEST_COMMENT
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
 
@@ -19,7 +20,8 @@ _start = lazy_pattern(r"(?:^|#)[ \t]*gbs:[ \t]*(?=[~\d])([^\n#(;]*)", re.MULTILI
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """The annotations of `block`; a line that is not wholly one of the forms above is none."""
-    return tuple(found for match in _start().finditer(block.text) for found in _annotation(block, source, *match.span(1)))
+    matches = _start().finditer(block.text, 0, LONGEST_COMMENT)
+    return tuple(found for match in matches for found in _annotation(block, source, *match.span(1)))
 
 
 def _annotation(block: CommentBlock, source: str, start: int, stop: int) -> Iterator[Declaration]:

@@ -71,11 +71,26 @@ def started(command: Command, context: LauncherContext) -> Start | None:
     if not command.wrappers and not _may_launch(name_of(command.words[0])):
         return None
     found: Start | None = None
-    for launcher in launchers():
-        start = launcher.start(command, context) if launcher.start else None
-        if start is not None and (found is None or (start.sizes and not found.sizes)):
-            found = start
+    text = _text(command)
+    for entry in _told():
+        if any(word in text for word in _first_words(entry)):
+            launcher: Launcher = module(f"{__name__}.{entry.module}").LAUNCHER
+            start = launcher.start(command, context) if launcher.start else None
+            if start is not None and (found is None or (start.sizes and not found.sizes)):
+                found = start
     return found
+
+
+def _text(command: Command) -> str:
+    """What is known of a command and of those that run it."""
+    words = (*command.words, *(word for wrapper in command.wrappers for word in wrapper.words))
+    return " ".join(word.text if word.text is not None else "".join(part.text or "" for part in word.parts) for word in words)
+
+
+@lru_cache(100)
+def _first_words(entry: LauncherEntry) -> tuple[str, ...]:
+    """Words of which one is in each command of a launcher; Python runs a file that is a program itself, too."""
+    return (*(word.split()[0] for word in entry.words), *((".py",) if "python" in entry.words else ()))
 
 
 @lru_cache(1_000)

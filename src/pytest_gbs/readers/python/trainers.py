@@ -18,7 +18,7 @@ _AS_GIVEN: Final = frozenset(("train_batch_size", "_train_batch_size", "per_devi
 
 def given_to_trainers(scopes: Scopes) -> set[ast.AST]:
     """What is made for a trainer that trains: `Trainer(model, TrainingArguments("out"))`, and `trainer.train()` somewhere."""
-    methods = [call.func.value for call, _ in scopes.called.get("train", ()) if isinstance(call.func, ast.Attribute)]
+    methods = {call.func.value for call, _ in scopes.called.get("train", ()) if isinstance(call.func, ast.Attribute)}
     trained = {each.id for each in methods if isinstance(each, ast.Name)}
     found: set[ast.AST] = set()
     for called, calls in scopes.called.items() if methods else ():
