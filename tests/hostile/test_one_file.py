@@ -47,7 +47,7 @@ HARMLESS: dict[str, dict[str, str | bytes]] = {
     "comments that state the batch with nodes and GPUs apart": {
         "a.yaml": _filled(SIZES, "# global batch size 128 = 4 x 4 x 8 GPUs\n", "", 900_000)
     },
-    "a file to which a script adds": {"run.sh": f"echo '{'x' * 40}' >> b.sh\n" * 8_000 + RUN},
+    "a file to which a script adds": {"run.sh": f"echo '{RUN.strip()}' >> b.sh\n" * 2_500 + RUN},
     "an image with a deep folder": {"run.sh": f"cd /w\n{RUN}", "Dockerfile": "WORKDIR d\n" * 90_000},
     "a lock of strings": {"uv.lock": _numbered("", 'name = "trl"\nversion = "0.@"\n', 10_000)},
 }

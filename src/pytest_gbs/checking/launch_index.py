@@ -14,7 +14,7 @@ from pytest_gbs.checking.repository import WORTH_SHARING, Repository
 from pytest_gbs.claims.documents import read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.claims.model_cards import read_model_cards
-from pytest_gbs.launches.find import ReadScript, Scripts
+from pytest_gbs.launches.find import FoundLaunch, ReadScript, Scripts
 from pytest_gbs.launches.program_files import scores_only
 from pytest_gbs.launches.resolve import LaunchResolver
 from pytest_gbs.launches.resolved_launch import ResolvedLaunch
@@ -41,6 +41,7 @@ class LaunchIndex(NamedTuple):
     alone: dict[str, tuple[ResolvedLaunch, ...]]
     recipes: dict[str, dict[str, None]]  # that each script launches, each once and in order
     documents: dict[Subject, tuple[Declaration, ...]]  # what they state of recipes and launches
+    training: dict[str, tuple[FoundLaunch, ...]]  # the different launches of scripts that train, as far as they were asked for
 
     def shown_by(self, document: Document, repository: Repository) -> tuple[ResolvedLaunch, ...]:
         """The launches of a recipe that its own comments show."""
@@ -111,12 +112,17 @@ class LaunchIndex(NamedTuple):
         if script is None or not script.comments or path.lower().endswith(DOCUMENTS):
             return ()
         comments = script.comments
-        trains = [found for found in dict.fromkeys(self.scripts.launches(path)) if not scores_only(found)]
+        trains = self._training(path)
         if len({found.launch.at for found in trains}) > 1:
             comments = (*self._beside_values(comments, path, resolved), *_right_above(comments, resolved.found.launch.at.start))
         declared = (*_BATCHES, *(() if len(trains) > 1 and _sees_some(resolved) else HARDWARE))
         found = read_declarations(comments, path) if comments else ()
         return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in declared)
+
+    def _training(self, path: str) -> tuple[FoundLaunch, ...]:
+        if path not in self.training:
+            self.training[path] = tuple(found for found in dict.fromkeys(self.scripts.launches(path)) if not scores_only(found))
+        return self.training[path]
 
     def _beside_values(self, comments: tuple[CommentBlock, ...], path: str, resolved: ResolvedLaunch) -> tuple[CommentBlock, ...]:
         """Those of `comments` that stand behind a value of the launch, on its line: `GPUS=4 # of 8`."""
@@ -177,7 +183,7 @@ def index_launches(
         scripts.mistakes[source.path] += repository.recall(("numbers", source.path), partial(_own_numbers, source), source)
     documented = {subject: tuple(each) for subject, each in stated.items()}
     return LaunchIndex(
-        scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes), documented
+        scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes), documented, {}
     )
 
 

@@ -72,7 +72,7 @@ def started(command: Command, context: LauncherContext) -> Start | None:
         return None
     found: Start | None = None
     text = _text(command)
-    for entry in _told():
+    for entry in _known():
         if any(word in text for word in _first_words(entry)):
             launcher: Launcher = module(f"{__name__}.{entry.module}").LAUNCHER
             start = launcher.start(command, context) if launcher.start else None
