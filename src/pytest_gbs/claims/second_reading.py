@@ -49,20 +49,24 @@ def read_again(
     A statement is read anew only if each of its numbers is then accounted for: micro batch and accumulation as the run has them (or
     left out where they are 1), its GPUs or its nodes and the GPUs of each, and the batch that is their product.
     """
-    declarations, found = own, False
+    declarations = own
     for claim in claims:
-        paragraph = claim.declaration.paragraph
-        for passage in (
-            _passages(blocks if paragraph is None else (paragraph,), claim.declaration) if _is_of_batch(claim.declaration) else ()
-        ):
-            here = passage.span(0, len(passage.tokens))
-            within = [each for each in declarations if each.at.source == here.source and here.start <= each.at.start < here.stop]
-            accounted = _accounted(run, passage, claim.declaration) if _is_contradicted(run, claim, within) else None
-            if accounted is not None:
-                beside = (each for each in declarations if each not in within)
-                declarations, found = (*beside, _read(claim.declaration, passage, accounted)), True
-                break
-    return tuple(sorted(declarations, key=lambda each: each.at.start)) if found else None
+        if _is_of_batch(claim.declaration):
+            declarations = _with_one_anew(run, claim, declarations, blocks) or declarations
+    return tuple(sorted(declarations, key=lambda each: each.at.start)) if declarations is not own else None
+
+
+def _with_one_anew(
+    run: Run, claim: Claim, declarations: tuple[Declaration, ...], blocks: tuple[CommentBlock, ...]
+) -> tuple[Declaration, ...] | None:
+    """`declarations` with what the statement of `claim` says when read anew, in place of all that was read in it; None if it can't be."""
+    for passage in _passages(blocks, claim.declaration):
+        here = passage.span(0, len(passage.tokens))
+        within = [each for each in declarations if each.at.source == here.source and here.start <= each.at.start < here.stop]
+        accounted = _accounted(run, passage, claim.declaration) if _is_contradicted(run, claim, within) else None
+        if accounted is not None:
+            return (*(each for each in declarations if each not in within), _read(claim.declaration, passage, accounted))
+    return None
 
 
 def _is_of_batch(declaration: Declaration) -> bool:
@@ -82,9 +86,9 @@ def _is_contradicted(run: Run, claim: Claim, within: Iterable[Declaration]) -> b
 
 
 def _passages(blocks: Iterable[CommentBlock], declaration: Declaration) -> Iterator[Passage]:
-    """Yield the statement of `blocks` that makes a claim, and then the paragraph around it."""
+    """Yield the statement that makes a claim, in one of the comments `blocks` or in its document, and then the paragraph around it."""
     at = declaration.at
-    for block in blocks:
+    for block in blocks if declaration.paragraph is None else (declaration.paragraph,):
         if not block.pieces[0][1] <= at.start < block.stop:
             continue
         offset = block.offset(at.start)
