@@ -75,3 +75,46 @@ def test_numbers_in_names_are_shown_once(repo: Path, gbs: Gbs) -> None:
     shown = gbs("show", "sft-bs64.yaml").out
     (line,) = (line for line in shown.splitlines() if "name says" in line)
     assert " ".join(line.split()) == "name says 64 global batch size, the file's name and line 4"
+
+
+class TestAtALine:
+    """`FILE:LINE`, as tables and findings name a place."""
+
+    LAUNCH = "accelerate launch --num_processes {} --num_machines 1 train.py {}\n"
+
+    def test_a_launch_among_several_is_shown_in_full(self, repo: Path, gbs: Gbs) -> None:
+        write(
+            repo, {"a.yaml": UNCLAIMED, "train.py": "", "run.sh": self.LAUNCH.format(16, "a.yaml") + "\n" + self.LAUNCH.format(4, "a.yaml")}
+        )
+        for place in ("run.sh:3", "run.sh:7", "run.sh:3:12"):
+            lines = gbs("show", place).out.splitlines()
+            assert (lines[0], lines[1].split()[:4]) == ("run.sh:3   TRL (SFT)", ["global", "batch", "size", "32"])
+
+    def test_a_recipe_with_what_launches_it(self, repo: Path, gbs: Gbs) -> None:
+        write(repo, {"a.yaml": UNCLAIMED, "b.yaml": UNCLAIMED, "train.py": "", "run.sh": self.LAUNCH.format(16, "a.yaml")})
+        said = gbs("show", "a.yaml:2").out
+        assert "  launched by           run.sh:1 on 16 GPUs: 128" in said.splitlines()
+
+    def test_a_call_of_a_program_and_a_later_document(self, repo: Path, gbs: Gbs) -> None:
+        call = 'SFTConfig(output_dir="out", per_device_train_batch_size={})\n'
+        program = "from trl import SFTConfig\n" + call.format(2) + call.format(4)
+        write(repo, {"train.py": program, "two.yaml": f"{UNCLAIMED}---\n{UNCLAIMED.replace('4096', '2048')}"})
+        assert gbs("show", "train.py:2").out.startswith("train.py (line 2) ")
+        assert gbs("show", "train.py:3").out.startswith("train.py (line 3) ")
+        assert gbs("show", "two.yaml:4").out.startswith("two.yaml   ")
+        assert gbs("show", "two.yaml:12").out.startswith("two.yaml (document 2) ")
+
+    def test_other_paths_are_shown_as_ever(self, repo: Path, gbs: Gbs) -> None:
+        write(repo, {"a.yaml": UNCLAIMED, "b.yaml": UNCLAIMED, "c.yaml": UNCLAIMED})
+        rows = gbs("show", "a.yaml:1", "b.yaml").out.splitlines()[1:]
+        assert [row.split()[-1] for row in rows] == ["a.yaml", "b.yaml"]
+
+    def test_a_file_whose_name_ends_in_a_number(self, repo: Path, gbs: Gbs) -> None:
+        write(repo, {"run.sh": "", "run.sh:3": "", "a.yaml": UNCLAIMED})
+        assert gbs("show", "run.sh:3").err == "gbs: run.sh:3 holds no launch of a framework that gbs knows (gbs frameworks)\n"
+
+    def test_nothing_at_the_line(self, repo: Path, gbs: Gbs) -> None:
+        write(repo, {"a.yaml": UNCLAIMED, "train.py": "", "run.sh": "\n\n" + self.LAUNCH.format(16, "a.yaml"), "empty.sh": "true\n"})
+        assert gbs("show", "run.sh:2") == (2, "", "gbs: nothing trains at run.sh:2 or above; the first is run.sh:3\n")
+        assert gbs("show", "gone.sh:2") == (2, "", "gbs: no such file or folder: gone.sh:2\n")
+        assert gbs("show", "empty.sh:1").code == 3

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_gbs.cli._at_line import at_lines, split_line
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._flags import add_outputs, outputs
 from pytest_gbs.cli._input import add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.cli._shared import number
 from pytest_gbs.formats import Format, FormatOptions, find, formats
+from pytest_gbs.formats._places import Places
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.report import Report, Role
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs show` takes."""
-    add_input(parser)
+    add_input(parser, words="files or folders (default: .), FILE:LINE for one recipe or launch, or - for standard input")
     parser.add_argument("--dataset-size", type=number, metavar="N", help="size of the data set, for the steps of one epoch")
     add_outputs(add_output(parser, formats="text, csv, json, jsonl, markdown"))
 
@@ -31,13 +33,18 @@ def run(arguments: argparse.Namespace) -> int:
     more = outputs(arguments)
     for output in more:
         _shows(output.form)
+    split = [split_line(path) for path in arguments.paths]
+    arguments.paths = [path for path, _ in split]
     request = read_request(arguments)
+    how = options(arguments, request.root, request.folder)
     report = request.check(keep_runs=True)
+    if wanted := [(target, line) for target, (_, line) in zip(request.targets, split, strict=False) if line]:
+        report = at_lines(report, wanted, Places(report, how))
     if more:
         from pytest_gbs.cli._outputs import write_outputs
 
         write_outputs(more, lambda form, how: _shows(form)(report, how), arguments, request)
-    text = show(report, options(arguments, request.root, request.folder))
+    text = show(report, how)
     emit(text, arguments.output_file)
     for bug in report.internal:
         complain(bug.words)
