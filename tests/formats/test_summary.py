@@ -117,6 +117,18 @@ def test_it_says_where_nothing_was_verified(verdicts: list[str], expected: bool)
     assert ("nothing was verified" in told(report(*recipes(*verdicts)))) is expected
 
 
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param(launchers(2), False, id="launcher files"),
+        pytest.param((*scripts(2), *recipes(Verdict.UNCLAIMED)), False, id="a recipe beside them"),
+        pytest.param(scripts(2), True, id="launches alone"),
+    ],
+)
+def test_it_says_what_to_do_with_launches_alone(files: tuple[FileReport, ...], expected: bool) -> None:
+    assert any("gbs lock records them" in line for line in told(report(*files))) is expected
+
+
 def told(about: Report) -> list[str]:
     return list(remarks(about, Places(about, FormatOptions())))
 

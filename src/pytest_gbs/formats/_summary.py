@@ -110,6 +110,8 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
     consistent = sum(_is_consistent(file, report) for file in report.files)
     if consistent:
         yield _consistent_in_words(consistent)
+    if launches(report) and not report.recipes():
+        yield "gbs show lists the launches with their batch sizes; gbs lock records them, so that no change goes unnoticed"
     if report.recipes() and not any(report.number(verdict) for verdict in (Verdict.VERIFIED, Verdict.VIOLATED)):
         yield "nothing was verified"
     if report.advice:
