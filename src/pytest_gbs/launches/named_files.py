@@ -40,6 +40,7 @@ def named_files(start: Start, command: Command, script: Script, finder: PathFind
         value = word.after(known.index("=") + 1) if "=" in known and not known.startswith("=") else word
         value = value.after(1) if value.starts_with.startswith("@") else value
         path = finder.find(value, command, script) if start.recipes else finder.configuration(value, command, script)
+        path = path or finder.of_function(value, command, script)
         if path is None and start.own_recipes and value.text is not None and value.text.isidentifier():
             path = finder.only_one(f"{value.text}.py", start.own_recipes)
         own = written_at(value, script.written) if path is None else None

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 _FLAT: Final = 3  # slashes of the path at which a container has a file that lies beside the job: /mnt/scripts/train.py
 
 
+def function_named(word: Word) -> str:
+    """The function that `word` names behind its file, `config/grpo.py:general_ocr`; "" if it names none."""
+    file, _, function = (word.text or "").rpartition(":")
+    return function if file.endswith(".py") and function.isidentifier() else ""
+
+
 class PathFinder:
     """Finds the files that the commands of scripts name; `paths` are all of the tree."""
 
@@ -64,6 +70,11 @@ class PathFinder:
         """The path of the file that `word` names, if its name is that of a configuration."""
         text = word.text if word.text is not None else word.path.path
         return self.find(word, command, script) if text is not None and text.endswith(CONFIGURATIONS) else None
+
+    def of_function(self, word: Word, command: Command, script: Script) -> str | None:
+        """The path of the Python file of which `word` names a function, as ml_collections does: `config/grpo.py:general_ocr`."""
+        file = (word.text or "").rpartition(":")[0]
+        return self.find(word._replace(text=file), command, script) if function_named(word) else None
 
     def candidates(self, word: Word) -> Iterator[str]:
         """Yield the configurations that a path with variables in it may name."""

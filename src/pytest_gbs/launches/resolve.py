@@ -14,6 +14,7 @@ from pytest_gbs.launches.command_line_alone import CommandLineAlone
 from pytest_gbs.launches.engine_file import OPTION, runs_named_file
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.hydra_program import resolve_hydra
+from pytest_gbs.launches.path_finder import function_named
 from pytest_gbs.launches.program_files import (
     own_groups,
     program_name,
@@ -148,7 +149,8 @@ class LaunchResolver:
         return _with_settings((found, paths[-1], layers[-1][1]), composed.document, self._as_read(found, framework), parts)
 
     def _file(self, found: FoundLaunch, path: str, word: Word) -> ResolvedLaunch | None:
-        for document in self._documents(path):
+        function = function_named(word)
+        for document in (each for each in self._documents(path) if not function or each.function == function):
             base, program = document, Program(program_name(found))
             framework = self._recognise(document, program)
             parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, framework)
@@ -232,6 +234,8 @@ def _with_settings(named: tuple[FoundLaunch, str, Word], document: Document, fra
     """What a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
     found, path, word = named
     given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and s.path != ("config",)]
+    if function_named(word):  # ml_collections names the flags of what it fills by that of the file: `--config.train.batch_size`
+        given = [s._replace(path=s.path[1:]) for s in given if s.path[0] == "config"]
     if parts is None and has_interpolations(document, framework):
         document = follow(document, framework) or document
     interpolates = has_interpolations(document, framework)

@@ -128,7 +128,7 @@ class Document(NamedTuple):
 
     In a Python program `called` is the class whose call this is, as imported (`trl.SFTConfig`), with those that it is made from behind
     blanks. `imports` are the modules that the program imports, and further keys come from `rest` if that is set: `**options`. `part`
-    says for people where it is in its file: "line 104", "cell 5".
+    says for people where it is in its file: "line 104", "cell 5". `function` is the name of the function that makes and returns it.
     """
 
     source: Source
@@ -142,6 +142,7 @@ class Document(NamedTuple):
     imports: frozenset[str] = frozenset()
     rest: Location | None = None
     part: str = ""
+    function: str = ""
 
     def get(self, *path: str | int) -> Node | None:
         """The value at key path `path`, aliases followed, or None if there is none."""

@@ -174,7 +174,8 @@ def _documents(program: Program, scopes: Scopes, found: Iterable[Found]) -> Iter
         rest = None if table.rest is None else Location(program.source.path, table.rest.start, table.rest.stop)
         part = "" if called == MODULE else program.part(node)
         keyed = follow(root, MOST_EVALUATED)
-        yield Document(program.source, number, PYTHON, root, keyed, (), (), called, imports, rest, part), (called, node, table)
+        function = getattr(node, "name", "") if called == FUNCTION else ""
+        yield Document(program.source, number, PYTHON, root, keyed, (), (), called, imports, rest, part, function), (called, node, table)
 
 
 def read_executed(program: Program, scopes: Scopes, files: list[tuple[Program, Scopes]]) -> Executed | None:

@@ -43,6 +43,7 @@ class Evaluation:
         self.returned: dict[ast.AST, ast.expr | None] = {}
         self.composed: dict[ast.AST, Made | None] = {}  # what Hydra gives functions
         self.bound: set[ast.AST] = set()  # the statements that are being looked at
+        self.built: dict[tuple[Scope, str], Table] = {}  # configurations that functions are making, by their names
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What `node` is in `scope`."""

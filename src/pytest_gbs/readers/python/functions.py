@@ -196,6 +196,7 @@ class _Functions:
         made = (getattr(binding.node, "end_lineno", 0), getattr(binding.node, "end_col_offset", 0))
         events = sorted((event for event in events if event.at >= made), key=lambda event: event.at)
         last = {event.path: event.node for event in events if event.given is None}  # what is lost twice is lost
+        self.evaluator.built[scope, name] = table
         for _, node, path, given in events:
             if given is None and last[path] is node:
                 _lose(table, path, Lost(*self.evaluator.program.span(node)))
@@ -203,9 +204,11 @@ class _Functions:
                 _put(table, path, (given.start, given.stop), given)
             elif given is not None and isinstance(node, ast.Assign):
                 target = next(each for each in node.targets if attribute_path(each)[1:] == path)
-                value = self._given(given, scope) or self.evaluator.value(given, scope)
+                alias = next((each for each in node.targets if isinstance(each, ast.Name)), given)
+                value = self._given(alias, scope) or self.evaluator.value(given, scope)
                 opened = _opened(value, self._library(value, scope), 0) if isinstance(value, Made) else value
                 _put(table, path, self.evaluator.program.span(target), opened)
+        del self.evaluator.built[scope, name]
         return table
 
     def _binding(self, name: str, scope: Scope) -> Binding | None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.arguments import CLASSES, argument_classes
+from pytest_gbs.readers.python.attributes import attribute_path
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.names import CHANGING, Names
-from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Table, Value, table_of
 from pytest_gbs.readers.python.scopes import Binding, Scope
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Objects(Names):
         return self._with_flags(self._made(of, around, None), node) or self.lost(node)
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
-        own = self._of_self(node, scope)
+        own = self._of_self(node, scope) or self._of_built(node, scope)
         if own is not None:
             return own
         base = self.value(node.value, scope)
@@ -63,6 +64,15 @@ class Objects(Names):
             return self.lost(node)
         found = self.field(base.definition, node.attr) if base.definition is not None else self._default_elsewhere(base, node)
         return found if found is not None else self.lost(node)
+
+    def _of_built(self, node: ast.Attribute, scope: Scope) -> Value | None:
+        """What an attribute is of the configuration that its function is making, as the statements before set it; else None."""
+        name, *path = attribute_path(node) or ("",)
+        found: Value | None = self.built.get((scope, name)) if self.built else None
+        for key in path:
+            table = table_of(found)
+            found = table.get(key) if isinstance(table, Table) else None
+        return found
 
     def _of_self(self, node: ast.Attribute, scope: Scope) -> Value | None:
         """What `self.batch_size` is in a method, or `self.hparams.batch_size`, if only `__init__` of the class gives it; else None."""

@@ -170,6 +170,7 @@ def read_scopes(tree: ast.Module) -> Scopes:
         else:
             if isinstance(node, (ast.Expr, ast.Assign)):
                 done[node.value] = branch
+                imported.update(_loaded(node))
             for name, binding in _bindings(node, branch):
                 scope.bind(name, binding)
             for name, target in _changed(node):
@@ -255,6 +256,17 @@ def _bind_import(node: ast.Import | ast.ImportFrom, scope: Scope, imported: dict
             whole = "." * node.level + f"{node.module or ''}.{alias.name}"
         imported[name] = whole
         scope.bind(name, Binding(node, None))
+
+
+def _loaded(node: ast.Expr | ast.Assign) -> Iterator[tuple[str, str]]:
+    """Yield the name of a module beside the file that its path gives: `imp.load_source("base", join(dirname(__file__), "base.py"))`."""
+    call, targets = node.value, getattr(node, "targets", ())
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "load_source" and call.args):
+        return
+    inside = list(ast.walk(call.args[-1]))
+    file = [each.value for each in inside if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    if any(isinstance(each, ast.Name) and each.id == "__file__" for each in inside) and len(file) == 1 and file[0].endswith(".py"):
+        yield from ((each.id, f".{file[0].removesuffix('.py')}") for each in targets if isinstance(each, ast.Name))
 
 
 def _bindings(node: ast.AST, branch: Branch | None) -> Iterator[tuple[str, Binding]]:
