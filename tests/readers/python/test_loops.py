@@ -441,3 +441,68 @@ BY_ITSELF = (f"{WITHIN}            accelerator.backward(model(batch))\n    ", " 
 def test_a_plugin_of_deepspeed_takes_the_batch_of_the_loader(change: tuple[str, str], expected: str | None) -> None:
     text = PLUGIN.replace(*change, 1) if change[0] else PLUGIN
     assert numbers(text, "DataLoader.batch_size") == [expected]
+
+
+BY_NEXT = """\
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader
+MICRO_STEPS = 4
+
+model = DistributedDataParallel(model)
+loader = DataLoader(data, batch_size=8)
+held_out = DataLoader(rest, batch_size=100)
+batches = iter(loader)
+step = 0
+while step < 100:
+    for micro_step in range(MICRO_STEPS):
+        try:
+            batch = next(batches)
+        except StopIteration:
+            batches = iter(loader)
+            batch = next(batches)
+        model(batch).backward()
+    optimizer.step()
+    step += 1
+"""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(("batch = next(batches)", "batch = batches.take()"), id="another way to take a batch"),
+        pytest.param(("            batches = iter(loader)", "            batches = iter(held_out)"), id="two loaders"),
+        pytest.param(("batches = iter(loader)\nstep", "batches = read()\nstep"), id="an iterator that is not plain"),
+        pytest.param(("in range(MICRO_STEPS)", "in parts"), id="a loop over something else"),
+    ],
+)
+def test_batches_that_are_taken_from_something_else(change: tuple[str, str]) -> None:
+    assert change[0] in BY_NEXT
+    assert loop(BY_NEXT.replace(*change)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(("MICRO_STEPS = 4", "MICRO_STEPS = read()"), None, id="turns that are not known"),
+        pytest.param(("range(MICRO_STEPS)", "range(1, MICRO_STEPS)"), None, id="turns that start elsewhere"),
+        pytest.param(("    optimizer.step()", "    if ready():\n        optimizer.step()"), None, id="a step under a condition"),
+        pytest.param(("    optimizer.step()", "    if step % 2 == 0:\n        optimizer.step()"), None, id="a step after some rounds"),
+        pytest.param(("    optimizer.step()\n", ""), None, id="no step"),
+        pytest.param(("", ""), "4", id="as it is"),
+        pytest.param(("while step < 100:", "for step in tqdm(range(100)):"), "4", id="a loop that counts the steps"),
+        pytest.param(("    for micro_step in range(MICRO_STEPS):", "    if True:"), "1", id="one loop"),
+        pytest.param(
+            ("        model(batch).backward()", "        model(batch).backward()\n        optimizer.step()"), "1", id="a step each time"
+        ),
+    ],
+)
+def test_batches_that_are_taken_one_by_one(change: tuple[str, str], expected: str | None) -> None:
+    assert change[0] in BY_NEXT
+    assert numbers(BY_NEXT.replace(*change), "DataLoader.batch_size", STEPS) == ["8", expected]
+
+
+def test_a_while_loop_within_a_batch_takes_none() -> None:
+    text = DISTRIBUTED.replace(
+        "        scaler.scale", "        while unsure(batch):\n            batch = again(batch)\n        scaler.scale"
+    )
+    assert numbers(text, "DataLoader.batch_size", STEPS) == ["16", "4"]

@@ -9,7 +9,8 @@ from typing import Final
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import argument, dotted
-from pytest_gbs.readers.python.data_loaders import DataLoaders, Loader
+from pytest_gbs.readers.python.data_loaders import DataLoaders, Loader, one_of
+from pytest_gbs.readers.python.optimizer_steps import optimizer_steps
 from pytest_gbs.readers.python.results import SAMPLES, STEPS, Entry, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.python.samplers import made_by
 from pytest_gbs.readers.python.scopes import Scope, Scopes
@@ -39,6 +40,8 @@ _PLUGIN: Final = "deepspeed_plugin"
 _OTHERWISE: Final = frozenset(("split_batches", _PLUGIN, "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config"))
 _LOADERS: Final = "dataloader_config"
 _OF_DEEPSPEED: Final = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps")
+# What counts the turns of a loop that takes its batches by `next`.
+_COUNTS: Final = frozenset(("range", "trange", "count", "itertools.count"))
 # What gives an Accelerator its accumulation instead of `gradient_accumulation_steps`, and which of its arguments says it.
 _STEPS: Final = "gradient_accumulation_steps"
 _VARIABLE: Final = "ACCELERATE_GRADIENT_ACCUMULATION_STEPS"
@@ -46,10 +49,35 @@ _ACCUMULATES: Final = {"gradient_accumulation_plugin": "num_steps", _PLUGIN: _ST
 
 
 class _Loop(NamedTuple):
-    """A loop over batches with the backward pass in it."""
+    """A loop over batches with the backward pass in it, and the loop `around` it; a `while` loop takes its batches by `next`."""
 
-    node: ast.For
+    node: ast.For | ast.While
     scope: Scope
+    around: _Loop | None = None
+
+    @property
+    def name(self) -> ast.expr:
+        """What people see first of it: the name of the batch, or the condition."""
+        return self.node.target if isinstance(self.node, ast.For) else self.node.test
+
+    @property
+    def turns(self) -> ast.expr | None:
+        """N of `for _ in range(N)`, else None."""
+        counted = self.node.iter if isinstance(self.node, ast.For) else None
+        plain = isinstance(counted, ast.Call) and dotted(counted.func) == "range" and len(counted.args) == 1
+        return counted.args[0] if plain and isinstance(counted, ast.Call) else None
+
+    @property
+    def taken(self) -> list[ast.expr]:
+        """What it takes batches from with `next`, unless it goes over something else than numbers."""
+        counts = isinstance(self.node, ast.While) or any(
+            dotted(each.func) in _COUNTS for each in ast.walk(self.node.iter) if isinstance(each, ast.Call)
+        )
+        return (
+            [each.args[0] for each in ast.walk(self.node) if isinstance(each, ast.Call) and each.args and dotted(each.func) == "next"]
+            if counts
+            else []
+        )
 
 
 def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Table]]:
@@ -92,7 +120,7 @@ def _followed(reading: TrainingLoops, call: ast.Call, scope: Scope, own: Table |
     """
     evaluator = reading.evaluator
     loops = list(reading.loops())
-    loaders = [reading.loader(each.node.iter, each.scope) for each in loops]
+    loaders = [reading.loader_of(each) for each in loops]
     if not loops or any(each is None for each in loaders) or len({each.call for each in loaders if each is not None}) != 1:
         return None
     loader = loaders[0]
@@ -154,21 +182,26 @@ class TrainingLoops(DataLoaders):
         """Yield the innermost loop around each backward pass; a pass outside of all loops has none that is known."""
         passes = dict.fromkeys(call for call, _ in self.scopes.called.get("backward", ()) if isinstance(call.func, ast.Attribute))
         around = dict.fromkeys(scope for _, scope in self.scopes.called.get("backward", ()))
-        found: dict[ast.For, Scope] = {}
+        found: dict[ast.AST, _Loop] = {}
         for scope in around:
-            pending: list[tuple[ast.AST, ast.For | None]] = [(each, None) for each in ast.iter_child_nodes(scope.node)]
+            pending: list[tuple[ast.AST, _Loop | None]] = [(each, None) for each in ast.iter_child_nodes(scope.node)]
             while pending:
                 node, loop = pending.pop()
                 if node in passes and loop is not None:
-                    found[loop] = scope
+                    found[loop.node] = loop
                 if node in self.scopes.inner:
                     continue
-                if isinstance(node, ast.For):
-                    pending.append((node.iter, loop))
-                    pending.extend((each, node) for each in node.body)
+                inner = _Loop(node, scope, loop) if isinstance(node, (ast.For, ast.While)) else None
+                if inner is not None and (isinstance(node, ast.For) or inner.taken):
+                    pending.extend((each, inner) for each in inner.node.body)
                 else:
                     pending.extend((each, loop) for each in ast.iter_child_nodes(node))
-        return (_Loop(node, scope) for node, scope in found.items())
+        return iter(found.values())
+
+    def loader_of(self, loop: _Loop) -> Loader | None:
+        """The data loader that a loop goes over, or takes its batches from; None if that is not plain."""
+        found = self.loader(loop.node.iter, loop.scope) if isinstance(loop.node, ast.For) else None
+        return found or one_of([self.loader(each, loop.scope) for each in loop.taken])
 
     def settings_of_loaders(self, call: ast.Call, scope: Scope, own: Table) -> bool:
         """Put what `dataloader_config` of an Accelerator is made with into its arguments, `own`; False if that is not plain."""
@@ -208,79 +241,29 @@ class TrainingLoops(DataLoaders):
 
     def steps(self, loops: list[_Loop]) -> Entry:
         """After how many batches the optimizer takes a step, with its place."""
-        found = [each for loop in loops for each in self._steps_of(loop)]
-        at = self.evaluator.program.span(loops[0].node.target)
-        lost = self.evaluator.lost(loops[0].node.target)
+        found = [each for loop in loops for each in self._steps_of(loop) or self._steps_around(loop)]
+        at = self.evaluator.program.span(loops[0].name)
+        lost = self.evaluator.lost(loops[0].name)
         if not found:
             return at, lost
         known = {value.value for _, value in found if isinstance(value, Known)}
         return found[0] if len(known) == 1 and all(isinstance(value, Known) for _, value in found) else (found[0][0], lost)
 
-    def _steps_of(self, loop: _Loop) -> Iterator[Entry]:
-        """Yield how often each optimizer of a loop takes a step."""
-        pending: list[tuple[ast.AST, tuple[ast.If, ...], bool]] = [(each, (), False) for each in loop.node.body]
-        skips, found = False, []
-        while pending:
-            node, tests, nested = pending.pop()
-            if isinstance(node, ast.Call) and _is_step(node):
-                found.append((node, tests, nested))
-            skips = skips or (isinstance(node, ast.Continue) and not nested and any(_has_modulo(each.test) for each in tests))
-            inside = nested or isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda))
-            if isinstance(node, ast.If) and not (_has_step(node.body) and _has_step(node.orelse)):
-                pending.extend((each, (*tests, node), inside) for each in node.body)
-                pending.extend((each, (*tests, node, node), inside) for each in node.orelse)
+    def _steps_around(self, loop: _Loop) -> list[Entry]:
+        """How often each optimizer takes a step that takes one whenever all turns of a loop are done."""
+        if loop.turns is None or loop.around is None:
+            return []
+        at, turns = self.evaluator.program.span(loop.turns), self.evaluator.value(loop.turns, loop.scope)
+        each_time = (isinstance(value, Known) and value.value == 1 for _, value in self._steps_of(loop.around))
+        return [(at, turns if each else self.evaluator.lost(loop.turns)) for each in each_time]
+
+    def _steps_of(self, loop: _Loop) -> list[Entry]:
+        """How often each optimizer of a loop takes a step, in batches."""
+        entries = []
+        for step in optimizer_steps(loop.node, loop.scope):
+            place, lost = self.evaluator.program.span(step.call), self.evaluator.lost(step.call)
+            if step.every is not None:
+                entries.append((self.evaluator.program.span(step.every), self.evaluator.value(step.every, loop.scope)))
             else:
-                pending.extend((each, tests, inside) for each in ast.iter_child_nodes(node))
-        for call, tests, nested in found:
-            place = self.evaluator.program.span(call)
-            lost = self.evaluator.lost(call)
-            if skips or nested or len(tests) > 1:
-                yield place, lost
-            elif not tests:
-                yield place, Known(1, *place)
-            else:
-                every = _when(tests[0].test, loop)
-                yield (self.evaluator.program.span(every), self.evaluator.value(every, loop.scope)) if every is not None else (place, lost)
-
-
-def _is_step(call: ast.Call) -> bool:
-    """Whether `call` is `optimizer.step()`, `opt.step()` or `scaler.step(optimizer)`."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
-        return False
-    names = [dotted(each).lower() for each in (call.func.value, *call.args)]
-    return any("optim" in name or name.rpartition(".")[2] == "opt" for name in names)
-
-
-def _has_step(statements: list[ast.stmt]) -> bool:
-    """Whether an optimizer takes a step in `statements`: with a scaler in one branch, say, and without in the other."""
-    return any(isinstance(node, ast.Call) and _is_step(node) for each in statements for node in ast.walk(each))
-
-
-def _has_modulo(test: ast.expr) -> bool:
-    return any(isinstance(each, ast.Mod) for each in ast.walk(test))
-
-
-def _when(test: ast.expr, loop: _Loop) -> ast.expr | None:
-    """N of a test that holds for each batch number N; with Fabric it is `not is_accumulating`, of `is_accumulating = (i + 1) % N != 0`."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _every(_named_test(test.operand, loop), ast.NotEq)
-    return _every(_named_test(test, loop))
-
-
-def _named_test(test: ast.expr, loop: _Loop) -> ast.expr:
-    """What `test` is if the loop gives it a name before: `is_update_step = (i + 1) % 8 == 0`."""
-    found = loop.scope.names.get(test.id, []) if isinstance(test, ast.Name) else []
-    inside = len(found) == 1 and found[0].node in loop.node.body and found[0].item < 0
-    return found[0].value if inside and found[0].value is not None else test
-
-
-def _every(test: ast.expr, holds: type[ast.cmpop] = ast.Eq) -> ast.expr | None:
-    """N in `(step + 1) % N == 0`, or where the last batch counts too: `... or step == len(loader) - 1`; else None."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
-        found = [each for each in test.values if _has_modulo(each)]
-        return _every(found[0]) if len(found) == 1 else None
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], holds):
-        return None
-    zero = test.comparators[0]
-    modulo = test.left if isinstance(test.left, ast.BinOp) and isinstance(test.left.op, ast.Mod) else None
-    return modulo.right if modulo is not None and isinstance(zero, ast.Constant) and zero.value == 0 else None
+                entries.append((place, Known(1, *place) if step.each else lost))
+        return entries

@@ -1,0 +1,85 @@
+"""When the optimizer takes a step in a training loop: after each batch, or after so many."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from pytest_gbs.readers.python.attributes import dotted
+from pytest_gbs.readers.python.scopes import Scope
+
+Loop: TypeAlias = ast.For | ast.While
+
+
+class OptimizerStep(NamedTuple):
+    """A call with which an optimizer takes a step: after `each` batch, or after so many as `every` says; neither if that is not plain."""
+
+    call: ast.Call
+    each: bool = False
+    every: ast.expr | None = None
+
+
+def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
+    """Yield the steps that optimizers take in a loop over batches."""
+    pending: list[tuple[ast.AST, tuple[ast.If, ...], bool]] = [(each, (), False) for each in loop.body]
+    skips, found = False, []
+    while pending:
+        node, tests, nested = pending.pop()
+        if isinstance(node, ast.Call) and _is_step(node):
+            found.append((node, tests, nested))
+        skips = skips or (isinstance(node, ast.Continue) and not nested and any(_has_modulo(each.test) for each in tests))
+        inside = nested or isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda))
+        if isinstance(node, ast.If) and not (_has_step(node.body) and _has_step(node.orelse)):
+            pending.extend((each, (*tests, node), inside) for each in node.body)
+            pending.extend((each, (*tests, node, node), inside) for each in node.orelse)
+        else:
+            pending.extend((each, tests, inside) for each in ast.iter_child_nodes(node))
+    for call, tests, nested in found:
+        if skips or nested or len(tests) > 1:
+            yield OptimizerStep(call)
+        else:
+            yield OptimizerStep(call, not tests, _when(tests[0].test, loop, scope) if tests else None)
+
+
+def _is_step(call: ast.Call) -> bool:
+    """Whether `call` is `optimizer.step()`, `opt.step()` or `scaler.step(optimizer)`."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
+        return False
+    names = [dotted(each).lower() for each in (call.func.value, *call.args)]
+    return any("optim" in name or name.rpartition(".")[2] == "opt" for name in names)
+
+
+def _has_step(statements: list[ast.stmt]) -> bool:
+    """Whether an optimizer takes a step in `statements`: with a scaler in one branch, say, and without in the other."""
+    return any(isinstance(node, ast.Call) and _is_step(node) for each in statements for node in ast.walk(each))
+
+
+def _has_modulo(test: ast.expr) -> bool:
+    return any(isinstance(each, ast.Mod) for each in ast.walk(test))
+
+
+def _when(test: ast.expr, loop: Loop, scope: Scope) -> ast.expr | None:
+    """N of a test that holds for each batch number N; with Fabric it is `not is_accumulating`, of `is_accumulating = (i + 1) % N != 0`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _every(_named_test(test.operand, loop, scope), ast.NotEq)
+    return _every(_named_test(test, loop, scope))
+
+
+def _named_test(test: ast.expr, loop: Loop, scope: Scope) -> ast.expr:
+    """What `test` is if the loop gives it a name before: `is_update_step = (i + 1) % 8 == 0`."""
+    found = scope.names.get(test.id, []) if isinstance(test, ast.Name) else []
+    inside = len(found) == 1 and found[0].node in loop.body and found[0].item < 0
+    return found[0].value if inside and found[0].value is not None else test
+
+
+def _every(test: ast.expr, holds: type[ast.cmpop] = ast.Eq) -> ast.expr | None:
+    """N in `(step + 1) % N == 0`, or where the last batch counts too: `... or step == len(loader) - 1`; else None."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        found = [each for each in test.values if _has_modulo(each)]
+        return _every(found[0]) if len(found) == 1 else None
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], holds):
+        return None
+    zero = test.comparators[0]
+    modulo = test.left if isinstance(test.left, ast.BinOp) and isinstance(test.left.op, ast.Mod) else None
+    return modulo.right if modulo is not None and isinstance(zero, ast.Constant) and zero.value == 0 else None
