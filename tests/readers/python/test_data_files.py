@@ -12,8 +12,48 @@ from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.readers import read
 from pytest_gbs.readers.scalar import COMPUTED
 
-HEAD = "import json, yaml, hydra\nfrom omegaconf import OmegaConf\nfrom transformers import TrainingArguments\n"
+HEAD = """import json, os, yaml, hydra
+from functools import lru_cache
+from pathlib import Path
+from omegaconf import OmegaConf
+from transformers import TrainingArguments
+"""
+LOADER = """import yaml
+
+def load(path):
+    with open(path) as file:
+        return yaml.safe_load(file)
+
+def checked(path: str, kind="train"):
+    with open(path, encoding="utf-8") as file:
+        data = yaml.safe_load(file)
+    if data is None:
+        return {}
+    if kind not in data:
+        raise ValueError(kind)
+    return data
+
+def either(path):
+    if quick():
+        return {"train": {"batch": 1}}
+    return load(path)
+
+def override(settings, given):
+    for key, value in given.items():
+        settings["train"][key] = value
+
+def outer(settings):
+    override(settings, {})
+
+def show(settings):
+    for key in settings:
+        print(key, settings[key])
+"""
 CALL = "TrainingArguments('out', per_device_train_batch_size={})\n"
+OF_YAML = "c = yaml.safe_load(open('run.yaml'))\n"
+OF_FUNCTION = "def load(path='run.yaml'):\n    with open(path) as f:\n        return yaml.safe_load(f)\n"
+OF_JOINED = "c = yaml.safe_load(open(os.path.join(d, '..', 'a', 'run.yaml')))\n"
+OF_TRAIN = CALL.format("c['train']['batch']")
 MAIN = "@hydra.main(version_base=None, config_path='conf', config_name='{}')\ndef main(cfg):\n    {}    " + CALL
 FILES = {
     "a/run.yaml": "train:\n  batch: 4\nlr: 1e-4\n",
@@ -22,6 +62,7 @@ FILES = {
     "a/list.yaml": "- batch: 4\n",
     "twice.yaml": "batch: 4\n",
     "a/twice.yaml": "batch: 8\n",
+    "a/loader.py": LOADER,
 }
 
 
@@ -68,6 +109,18 @@ def told(text: str) -> str | None:
             "c = OmegaConf.load('run.yaml')\nOmegaConf.update(c, 'train.batch', 1)\n" + CALL.format("c.train.batch"), id="a library sets"
         ),
         pytest.param("c = OmegaConf.merge(OmegaConf.load('run.yaml'), OmegaConf.from_cli())\n" + CALL.format("c.train.batch"), id="merged"),
+        pytest.param(f"from loader import override\n{OF_YAML}override(c, x)\n" + OF_TRAIN, id="a function of another file sets a part"),
+        pytest.param(f"from loader import outer\n{OF_YAML}outer(c)\n" + OF_TRAIN, id="a function calls one that sets a part"),
+        pytest.param(f"{OF_YAML}def f(d):\n    d['train'] = x\nf(d=c)\n" + OF_TRAIN, id="a function of this file sets an item"),
+        pytest.param(f"from elsewhere import f\n{OF_YAML}f(c['train'])\n" + OF_TRAIN, id="a function that is not there"),
+        pytest.param(f"{OF_YAML}t = c['train']\nt['batch'] = x\n" + OF_TRAIN, id="a part is set by its name"),
+        pytest.param(f"{OF_YAML}t = c.get('train', {{}})\nt.update(x)\n" + OF_TRAIN, id="a part is updated by its name"),
+        pytest.param(f"{OF_YAML}c['train'].update(x)\n" + OF_TRAIN, id="a part is updated"),
+        pytest.param("from loader import either\nc = either('run.yaml')\n" + OF_TRAIN, id="a function that returns one of two"),
+        pytest.param("from loader import load\nc = load(Path(x) / 'run.yaml')\n" + OF_TRAIN, id="a folder that is not known"),
+        pytest.param("c = yaml.safe_load(open(Path(__file__).parents[1] / 'run.yaml'))\n" + OF_TRAIN, id="not in the folder that it names"),
+        pytest.param("c = yaml.safe_load(open(os.path.join(x, 'run.yaml')))\n" + OF_TRAIN, id="a folder that is computed, joined"),
+        pytest.param("p = Path('run.yaml')\nc = yaml.safe_load(p.read_text() + x)\n" + OF_TRAIN, id="a text that is longer"),
         pytest.param(MAIN.format("none", "", "cfg.train.batch"), id="no such configuration"),
         pytest.param(MAIN.format("run", "", "cfg.open"), id="what a variable gives"),
         pytest.param(MAIN.format("run", "", "cfg.lost"), id="what can't be composed"),
@@ -95,6 +148,19 @@ def test_what_may_be_otherwise_is_not_known(text: str) -> None:
         pytest.param(
             "c = OmegaConf.load('run.yaml')\ndef f(batch):\n    " + CALL.format("batch") + "f(**c.train)\n", id="spread attributes"
         ),
+        pytest.param("from loader import load\nc = load('run.yaml')\n" + OF_TRAIN, id="a function of another file"),
+        pytest.param("from loader import checked\nc = checked('run.yaml')\n" + OF_TRAIN, id="a function that checks"),
+        pytest.param("import loader\nc = loader.load('run.yaml')\n" + OF_TRAIN, id="a function of a module"),
+        pytest.param(f"@lru_cache(maxsize=1)\n{OF_FUNCTION}c = load()\n" + OF_TRAIN, id="a function that is called once"),
+        pytest.param(f"{OF_FUNCTION}c = load() or {{}}\n" + OF_TRAIN, id="a function of this file"),
+        pytest.param("HERE = Path(__file__).resolve().parent\nc = yaml.safe_load((HERE / 'run.yaml').open())\n" + OF_TRAIN, id="a path"),
+        pytest.param("c = yaml.safe_load(Path('run.yaml').read_text(encoding='utf-8'))\n" + OF_TRAIN, id="the text of a path"),
+        pytest.param("with open('run.yaml') as f:\n    c = yaml.safe_load(f.read())\n" + OF_TRAIN, id="the text of a file"),
+        pytest.param("f = open(Path(__file__).parents[1].joinpath('a', 'run.yaml'))\nc = yaml.safe_load(f)\n" + OF_TRAIN, id="above"),
+        pytest.param("d = os.path.dirname(os.path.abspath(__file__))\n" + OF_JOINED + OF_TRAIN, id="joined"),
+        pytest.param(f"from loader import show\n{OF_YAML}show(c)\nprint(c)\nlogger.info(c)\n" + OF_TRAIN, id="shown"),
+        pytest.param(f"{OF_YAML}t = c['train']\n" + CALL.format("t.get('batch', 8)"), id="a part with a name"),
+        pytest.param(f"{OF_YAML}" + CALL.format("c['train'].get('size', 4)"), id="what the file does not have"),
         pytest.param(MAIN.format("run", "", "cfg.train.batch"), id="Hydra"),
         pytest.param(MAIN.format("run", "", "cfg.model.sizes[0]"), id="Hydra, of a list"),
         pytest.param(MAIN.format("run.yaml", "lr = cfg.lr\n", "cfg['train'].batch"), id="Hydra, with the ending"),

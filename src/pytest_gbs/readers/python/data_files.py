@@ -21,11 +21,14 @@ _PYYAML: Final = "pyyaml"
 _Span = tuple[int, int]
 
 
-def loaded(name: str, folder: str, read: Read, span: _Span) -> Table | None:
+def loaded(name: str, folder: str | None, read: Read, span: _Span) -> Table | None:
     """The mapping in the one file called `name` in `folder` or above it; None if there are several, none, or no mapping in it.
 
-    All of it is at `span`, where the program loads it.
+    Without a folder `name` is the path of the file in the tree. All of the mapping is at `span`, where the program loads it.
     """
+    if folder is None:
+        source = read(name)
+        return _table(source, span) if isinstance(source, Source) and name.endswith((".yaml", ".yml", ".json")) else None
     if not name.endswith((".yaml", ".yml", ".json")) or name.startswith(("/", "~", "..")):
         return None
     paths = dict.fromkeys(f"{each}/{name.removeprefix('./')}".removeprefix("./").lstrip("/") for each in (folder, *upwards(folder), ""))

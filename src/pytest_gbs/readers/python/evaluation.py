@@ -11,7 +11,7 @@ from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Items, Known, Lost, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Evaluation:
     def __init__(self, program: Program, scopes: Scopes, line: CommandLine | None = None, modules: Modules | None = None) -> None:
         self.program, self.scopes, self.line, self.modules = program, scopes, line, modules
         self.world = line.world if line is not None else None
+        self.home = program.source.path.rpartition("/")[0]  # of the program that is started, where its relative paths may begin
         self.brought: dict[tuple[ast.Call, bool], Table | None] = {}
         self.others: dict[str, Self] = {}  # of the files that are imported, by their paths; one for all of them
         self.given: dict[ast.AST, Value] = {}  # what parameters are, if that is known better than from the calls in the file
@@ -40,7 +41,6 @@ class Evaluation:
         self.decorators: dict[ast.AST, dict[str, ast.Call]] = {}
         self.ancestors: dict[ast.AST, list[ast.ClassDef]] = {}
         self.behind: dict[ast.ClassDef, Ancestor] = {}
-        self.returned: dict[ast.AST, ast.expr | None] = {}
         self.composed: dict[ast.AST, Made | None] = {}  # what Hydra gives functions
         self.bound: set[ast.AST] = set()  # the statements that are being looked at
         self.built: dict[tuple[Scope, str], Table] = {}  # configurations that functions are making, by their names
@@ -182,4 +182,4 @@ def at_span(value: Value, span: tuple[int, int]) -> Value:
     if isinstance(value, Table):
         entries = {name: (span, at_span(each, span)) for name, (_, each) in value.entries.items()}
         return Table(entries, *span, rest=value.rest and Lost(*span))
-    return value._replace(start=span[0], stop=span[1]) if isinstance(value, (Known, Lost)) else Lost(*span)
+    return value._replace(start=span[0], stop=span[1]) if isinstance(value, (Known, Lost, Place)) else Lost(*span)

@@ -12,8 +12,8 @@ from pytest_gbs.arithmetic.python_operators import OPERATORS
 from pytest_gbs.model.limits import LARGEST_PRODUCT, LONGEST_NUMBER, MOST_POWER
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.python.data_files import CONFIGURATION
-from pytest_gbs.readers.python.library_calls import LibraryCalls
-from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Table, Value
+from pytest_gbs.readers.python.paths import Paths
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
 
 _COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
@@ -28,7 +28,7 @@ _COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
 }
 
 
-class Expressions(LibraryCalls):
+class Expressions(Paths):
     """The values of the literals and operators of one program."""
 
     def _constant(self, node: ast.Constant, _: Scope) -> Value:
@@ -56,6 +56,8 @@ class Expressions(LibraryCalls):
 
     def _unaryop(self, node: ast.UnaryOp, scope: Scope) -> Value:
         inner = self.value(node.operand, scope)
+        if isinstance(inner, Table) and isinstance(node.op, ast.Not) and inner.entries:
+            return Known(False, *self.program.span(node))
         if isinstance(inner, Known) and isinstance(node.op, ast.Not):
             return inner._replace(value=not inner.value)
         if isinstance(inner, Known) and isinstance(node.op, ast.USub) and isinstance(inner.value, (int, float)):
@@ -64,6 +66,8 @@ class Expressions(LibraryCalls):
 
     def _binop(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
+        if isinstance(left, Place) and isinstance(node.op, ast.Div):
+            return self.joined([left, right], node)
         if self.line is None and isinstance(node.op, (ast.Div, ast.FloorDiv)) and _counts_processes(node.right, scope):
             return self.lost(node)  # `64 // devices` is no number of each process: it changes with the hardware
         computes = _power if isinstance(node.op, ast.Pow) else OPERATORS.get(type(node.op))
@@ -80,6 +84,8 @@ class Expressions(LibraryCalls):
     def _boolop(self, node: ast.BoolOp, scope: Scope) -> Value:
         for each in node.values:
             found = self.value(each, scope)
+            if isinstance(found, Table) and found.entries:
+                return found if isinstance(node.op, ast.Or) else self.lost(node)
             if not isinstance(found, Known):
                 return self.lost(node)
             if bool(found.value) == isinstance(node.op, ast.Or):
@@ -89,11 +95,15 @@ class Expressions(LibraryCalls):
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
         compares = _COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
         left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
+        if isinstance(right, Table) and isinstance(left, Known) and right.rest is None and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            return Known((left.value in right.entries) == isinstance(node.ops[0], ast.In), *self.program.span(node))
         if isinstance(left, Known) and isinstance(right, Items) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             members = [each.value for each in right.items if isinstance(each, Known)]
             all_known = len(members) == len(right.items)
             found = (left.value in members) == isinstance(node.ops[0], ast.In)
             return Known(found, *self.program.span(node)) if all_known else self.lost(node)
+        if isinstance(left, Table) and isinstance(right, Known) and right.value is None and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            return Known(isinstance(node.ops[0], ast.IsNot), *self.program.span(node))
         if compares is None or not isinstance(left, Known) or not isinstance(right, Known):
             return self.lost(node)
         try:
@@ -109,6 +119,8 @@ class Expressions(LibraryCalls):
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         base, key = self.value(node.value, scope), self.value(node.slice, scope)
+        if isinstance(node.value, ast.Attribute) and node.value.attr == "parents":
+            return self.above(self.value(node.value.value, scope), key, node)
         if self.scopes.qualified(node.value) == "os.environ":
             return self.of_environment(key, None, node, scope)
         if isinstance(key, Known) and isinstance(key.value, str) and isinstance(base, Table):

@@ -11,10 +11,10 @@ from pytest_gbs.model.location import below
 from pytest_gbs.readers.command_settings import OF_PROCESSES
 from pytest_gbs.readers.python.data_files import composed, configuration, loaded
 from pytest_gbs.readers.python.options import Options
-from pytest_gbs.readers.python.results import Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.results import Known, Lost, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
-_LOADS: Final = frozenset(("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "omegaconf.OmegaConf.load"))
+_LOADS: Final = frozenset(("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.loads", "omegaconf.OmegaConf.load"))
 _COPIES: Final = frozenset(("dataclasses.replace", "copy.copy", "copy.deepcopy", "copy.replace"))
 OF_LIBRARIES: Final = _LOADS | _COPIES | {"vars"}
 _HYDRA: Final = "hydra.main"
@@ -30,21 +30,17 @@ class LibraryCalls(Options):
 
     def _loaded(self, name: str, node: ast.Call, scope: Scope) -> Value | None:
         """What `yaml.safe_load(open("run.yaml"))` gives, or `with open("run.yaml") as file`; None if it is not known which file that is."""
-        given = node.args[0]
-        bound = scope.bound(given)
-        opened = bound.context_expr if isinstance(bound, ast.withitem) else given
-        if isinstance(opened, ast.Call) and isinstance(opened.func, ast.Name) and opened.func.id == "open" and opened.args:
-            opened = opened.args[0]
-        elif not name.endswith("OmegaConf.load"):
-            return None
-        table = self._of_file(self.value(opened, scope), self.program.span(node))
+        opened = _opened(node.args[0], scope) if not name.endswith("OmegaConf.load") else node.args[0]
+        table = self._of_file(self.value(opened, scope), self.program.span(node)) if opened is not None else None
         return configuration(table) if table is not None and name.endswith("OmegaConf.load") else table
 
     def _of_file(self, path: Value, span: tuple[int, int]) -> Table | None:
         """The mapping in the file at `path`; None if it is not known which file that is."""
-        if self.modules is None or not isinstance(path, Known) or not isinstance(path.value, str):
+        if isinstance(path, Known) and isinstance(path.value, str):
+            path = Place(path.value, path.start, path.stop, inside=False)
+        if self.modules is None or not isinstance(path, Place):
             return None
-        return loaded(path.value, self.program.source.path.rpartition("/")[0], self.modules.context.read, span)
+        return loaded(path.path, None if path.inside else self.home, self.modules.context.read, span)
 
     def leaves_open(self, path: Value, keys: tuple[str, ...]) -> bool:
         """Whether a configuration of DeepSpeed at `path` says "auto" of `keys`, or nothing."""
@@ -151,3 +147,17 @@ class LibraryCalls(Options):
             return None
         found = self.modules.context.given_by_hydra(folder, name.removesuffix(".yaml"))
         return composed(*found, self.program.span(decorator)) if found is not None else None
+
+
+def _opened(given: ast.expr, scope: Scope) -> ast.expr | None:
+    """The path of the file that `given` is or was read from: `open(path)`, `path.open()`, `path.read_text()`, `file.read()`; else None."""
+    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "read_text":
+        return given.func.value
+    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "read" and not given.args:
+        given = given.func.value
+    found = scope.binding(given)
+    bound = found[1] if found is not None else None
+    made = given if bound is None else bound.node.context_expr if isinstance(bound.node, ast.withitem) else bound.value
+    if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):
+        return made.args[0] if made.func.id == "open" and made.args else None
+    return made.func.value if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == "open" else None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
+from typing import Any
 
 from pytest_gbs.model.limits import MOST_IMPORTED_MODULES
 from pytest_gbs.model.location import Source, Unreadable, upwards
@@ -68,7 +69,7 @@ class Modules:
     """Finds what programs take from their `context`.
 
     `changed` and `handed_on` keep what was found out about the functions: which attributes of a parameter each changes, with the constant
-    that it always sets one to, and what each gives to others, by scope and name.
+    that it always sets one to, and what each gives to others, by scope and name; `uses` what programs do with their dictionaries.
     """
 
     def __init__(self, context: ProgramContext | None = None) -> None:
@@ -76,6 +77,7 @@ class Modules:
         self.found: dict[tuple[str, str, bool], tuple[Program, Scopes] | None] = {}
         self.changed: dict[tuple[ast.FunctionDef, str], dict[AttributePath, ast.Constant | None]] = {}
         self.handed_on: dict[Scope, dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]] = {}
+        self.uses: dict[Scope, Any] = {}
 
     def function(self, name: str, program: Program, scopes: Scopes, depth: int = 0) -> Defined | None:
         """The function that `name` is in the module of `program`, defined there or imported; None if it can't be found."""

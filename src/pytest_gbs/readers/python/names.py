@@ -7,19 +7,19 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pytest_gbs.model.document import NOTEBOOK
 from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.readers.python.changed_items import CHANGING, Changes
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.parameters import Parameters
-from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Table, Value
-from pytest_gbs.readers.python.scopes import OPEN, Binding, Scope
+from pytest_gbs.readers.python.program import Program
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value
+from pytest_gbs.readers.python.scopes import OPEN, Binding, Scope, Scopes
 
 if TYPE_CHECKING:
     from typing import Self
-
-CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
 
 
 class Names(Parameters):
@@ -27,6 +27,8 @@ class Names(Parameters):
 
     def _name(self, node: ast.Name, scope: Scope) -> Value:
         found = scope.find(node.id)
+        if found is None and node.id == "__file__":
+            return Place(self.program.source.path, *self.program.span(node), inside=True)
         if found is None:
             return self._imported(node) if self.scopes.stars else self.lost(node)
         where, bindings = found
@@ -87,7 +89,7 @@ class Names(Parameters):
 
     def with_items(self, table: Table, name: str, node: ast.expr, scope: Scope, line: int) -> Table:
         """`table`, called `name`, with the items that are set after it was made and before `line`; what may change is lost at `node`."""
-        changes = self.scopes.changes.get(name, ())
+        changes, lost = self.scopes.changes.get(name, ()), self.lost(node)
         self.left -= len(changes)
         entries = dict(table.entries) if changes else table.entries
         rest = table.rest
@@ -103,7 +105,14 @@ class Names(Parameters):
         table = table._replace(entries=entries, rest=rest)
         for call, where in self._changing.get(name, ()):
             table = self._after(table, call, where, node)
+        if self._changes is not None and self._changes.otherwise(name, scope, line):
+            return Table({}, table.start, table.stop, lost)
         return table
+
+    @cached_property
+    def _changes(self) -> Changes | None:
+        """What may change the dictionaries of the program, where the functions that it imports are looked for."""
+        return Changes(self.program, self.scopes, self.modules) if self.modules is not None else None
 
     @cached_property
     def _changing(self) -> dict[str, list[tuple[ast.Call, Scope]]]:
@@ -159,19 +168,21 @@ class Names(Parameters):
         if isinstance(value, Table):
             self.left -= len(value.entries)
             return value if name.isupper() else self.lost(node)
-        return value if isinstance(value, (Known, Items)) else self.lost(node)
+        return value if isinstance(value, (Known, Items, Place)) else self.lost(node)
 
     def _elsewhere(self, node: ast.expr) -> tuple[str, Self] | None:
         """The evaluator of the file that gives the imported name `node` (`config.BATCH`) its value, with the name that it has there."""
         found = self.modules.bound(self.scopes.qualified(node), self.program.source.path) if self.modules is not None else None
-        if found is None:
-            return None
-        path = found.program.source.path
+        return (found.name, self.evaluator_of(found.program, found.scopes)) if found is not None else None
+
+    def evaluator_of(self, program: Program, scopes: Scopes) -> Self:
+        """What evaluates another file of the repository, for this program."""
+        path = program.source.path
         if path not in self.others:
-            other = type(self)(found.program, found.scopes, self.line, self.modules)
-            other.others = self.others
+            other = type(self)(program, scopes, self.line, self.modules)
+            other.others, other.home = self.others, self.home
             self.others[path] = other
-        return found.name, self.others[path]
+        return self.others[path]
 
     def _brought(self, other: Self, ask: Callable[[], Value | None], node: ast.expr) -> Value | None:
         """What `ask` finds out with the evaluator of another file, as a value at `node`; both have one depth and one bound together."""

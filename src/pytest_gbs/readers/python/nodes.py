@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.model.document import Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT
-from pytest_gbs.readers.python.results import Items, Known, Made, Table, Value
+from pytest_gbs.readers.python.results import Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.scalar import COMPUTED
 
 
@@ -29,9 +29,10 @@ def _node(value: Value, depth: int, left: list[int]) -> Node:
         return mapping_of(value.arguments, depth, left)
     if isinstance(value, Items):
         return Sequence(value.start, value.stop, tuple(_node(each, depth + 1, left) for each in value.items))
-    if not isinstance(value, Known):
-        return Scalar(value.start, value.stop, value.text, False, None if value.text else COMPUTED)
-    return _scalar(value)
+    if isinstance(value, Known):
+        return _scalar(value)
+    text = value.text if isinstance(value, Lost) else ""
+    return Scalar(value.start, value.stop, text, False, None if text else COMPUTED)
 
 
 def as_text(value: Value) -> str | None:

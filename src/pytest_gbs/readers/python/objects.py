@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.arguments import CLASSES, argument_classes
-from pytest_gbs.readers.python.attributes import attribute_path
+from pytest_gbs.readers.python.attributes import attribute_path, is_unpacked
+from pytest_gbs.readers.python.changed_items import CHANGING
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.evaluation import at_span
-from pytest_gbs.readers.python.names import CHANGING, Names
-from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Table, Value, table_of
+from pytest_gbs.readers.python.names import Names
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Place, Table, Value, table_of
 from pytest_gbs.readers.python.scopes import Binding, Scope
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 # fills it too (draccus 0.11.5, wrappers and argparsing.py; pyrallis 0.3.1, utils.py CONFIG_ARG).
 _WRAPS: Final = frozenset(("draccus.wrap", "pyrallis.wrap"))
 _OF_A_FILE: Final = "config_path"
+_WITHOUT_FIELDS: Final = frozenset(("object", "typing.NamedTuple", "abc.ABC"))
 
 
 class Objects(Names):
@@ -45,6 +47,8 @@ class Objects(Names):
         if own is not None:
             return own
         base = self.value(node.value, scope)
+        if isinstance(base, Place):
+            return self.above(base, Known(0, *self.program.span(node)), node) if node.attr == "parent" else self.lost(node)
         if isinstance(base, Lost) and isinstance(node.value, ast.Name):
             definition = self.definition(node.value, scope)
             base = (
@@ -62,6 +66,9 @@ class Objects(Names):
             return base.arguments.entries[node.attr][1]
         if base.arguments.rest is not None:
             return self.lost(node)
+        given = self._by_place(base, node.attr)
+        if given is not None:
+            return given
         found = self.field(base.definition, node.attr) if base.definition is not None else self._default_elsewhere(base, node)
         return found if found is not None else self.lost(node)
 
@@ -115,11 +122,44 @@ class Objects(Names):
             if bindings:
                 return self.lost(bindings[-1].value) if bindings[-1].value is not None else Lost(0, 0)
         for each in self.ancestry(definition):
+            made = self._set_by_init(each, name)
+            if made is not None:
+                return made
+        for each in self.ancestry(definition):
             for base in each.bases:
                 found = self._field_elsewhere(base, name, base) if self.definition(base, self.scopes.module) is None else None
                 if found is not None:
                     return found
         return None
+
+    def _set_by_init(self, definition: ast.ClassDef, name: str) -> Value | None:
+        """What `__init__` of a class sets an attribute to; None if no method does, lost if another does."""
+        around = self.scopes.inner[definition]
+        sets = [each for each in self.scopes.attributes.get(name, {}).get("self", ()) if each.scope.parent is around]
+        if not sets:
+            return None
+        is_init = isinstance(sets[0].scope.node, ast.FunctionDef) and sets[0].scope.node.name == "__init__"
+        given = sets[0].assigned(sets[0].scope, sys.maxsize) if len(sets) == 1 and is_init else None
+        return self.value(given, sets[0].scope) if given is not None else self.lost(sets[0].target)
+
+    def _by_place(self, made: Made, name: str) -> Value | None:
+        """What a call gives an attribute by the place of the argument; None if it gives that none."""
+        class_ = (self, made.definition) if made.definition is not None else self.class_elsewhere(made.func) if made.func else None
+        order = class_[0].taken(class_[1]) if class_ is not None and made.by_place else []
+        return made.by_place[order.index(name)] if name in order[: len(made.by_place)] else None
+
+    def taken(self, definition: ast.ClassDef) -> list[str]:
+        """The names of the arguments that a class of this file takes by their place, in order; none if that is not known."""
+        above = self.ancestry(definition)
+        bases = (base for each in above for base in each.bases if self.definition(base, self.scopes.module) is None)
+        if not _WITHOUT_FIELDS.issuperset(self.scopes.qualified(each) for each in bases):
+            return []
+        inits = (each for class_ in above for each in class_.body if isinstance(each, ast.FunctionDef) and each.name == "__init__")
+        init = next(inits, None)
+        if init is not None:
+            return [each.arg for each in (*init.args.posonlyargs, *init.args.args)][1:]
+        fields = (each.target for class_ in reversed(above) for each in class_.body if isinstance(each, ast.AnnAssign))
+        return list(dict.fromkeys(each.id for each in fields if isinstance(each, ast.Name)))
 
     def _made(self, func: ast.expr, scope: Scope, call: ast.Call | None) -> Made | None:
         """What a call of the class that `func` names gives, None if it does not name a class."""
@@ -130,7 +170,8 @@ class Objects(Names):
             return None
         node = call if call is not None else func
         arguments = self.keywords(call, scope) if call is not None else Table({}, *self.program.span(node))
-        return Made(name, arguments, definition, *self.program.span(node), func)
+        by_place = tuple(self.value(each, scope) for each in call.args) if call is not None and not is_unpacked(call) else ()
+        return Made(name, arguments, definition, *self.program.span(node), func, by_place)
 
     def _parsed(self, parser: ast.expr, scope: Scope) -> Value:
         """What `HfArgumentParser((A, B)).parse_args_into_dataclasses()` gives: one value of each class, with its defaults."""

@@ -24,6 +24,7 @@ _SPAWNS: Final = {
     "accelerate.notebook_launcher": 0,
     "accelerate.launchers.notebook_launcher": 0,
 }
+_CACHES: Final = frozenset(("functools.cache", "functools.lru_cache"))
 _FACTORIES: Final = frozenset(("nemo_run.cli.factory", "nemo_run.factory"))
 
 
@@ -172,16 +173,21 @@ class Parameters(Expressions):
         return self._of_option(decorator, decorator) if decorator is not None else None
 
     def _result(self, node: ast.Call, scope: Scope) -> tuple[ast.expr, Scope] | None:
-        """What a function of this file returns, with its scope; None if it is another, or returns several things."""
+        """What a function of this file returns, with its scope; None if it is another, or may return several things."""
         function = scope.bound(node.func)
-        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+        return self.result_of(function) if isinstance(function, ast.FunctionDef) else None
+
+    def result_of(self, function: ast.FunctionDef) -> tuple[ast.expr, Scope] | None:
+        """The one thing that a function of this file returns, with its scope; None if that is unknown."""
+        names = (self.scopes.qualified(each.func if isinstance(each, ast.Call) else each) for each in function.decorator_list)
+        if not _CACHES.issuperset(names):
             return None
-        if function not in self.returned:
-            returns = [each for each in ast.walk(function) if isinstance(each, ast.Return)]
-            last = function.body[-1]
-            self.returned[function] = last.value if isinstance(last, ast.Return) and len(returns) == 1 else None
-        value = self.returned[function]
-        return (value, self.scopes.inner[function]) if value is not None else None
+        inner = self.scopes.inner[function]
+        for value, branch in inner.results[:MOST_BINDINGS]:
+            runs = self.runs(branch, inner)
+            if runs is not False:
+                return (value, inner) if runs and value is not None else None
+        return None
 
     def _is_made_otherwise(self, name: str) -> bool:
         """Whether a class is named elsewhere than where it is called, so that something else may make one, or be made from it."""

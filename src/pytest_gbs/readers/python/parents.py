@@ -14,7 +14,7 @@ from pytest_gbs.model.location import Source, Unreadable, below
 from pytest_gbs.model.program_context import Read
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.program import Program, read_program
-from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, table_of
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Place, Table, Value, table_of
 from pytest_gbs.readers.python.scopes import Scopes, read_scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -234,7 +234,7 @@ def _moved(value: Value, at: _Span, depth: int = 0) -> Value:
         return Known(value.value, *at)
     if isinstance(value, Items):
         return Items(tuple(_moved(each, at, depth + 1) for each in value.items), *at)
-    if isinstance(value, Made):
+    if isinstance(value, (Made, Place)):
         return Lost(*at)
     rest = None if value.rest is None else Lost(*at)
     return Table({key: (at, _moved(each, at, depth + 1)) for key, (_, each) in value.entries.items()}, *at, rest)

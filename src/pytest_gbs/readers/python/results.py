@@ -48,7 +48,10 @@ class Items(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What the call of a class gives: its name as imported (`trl.SFTConfig`), its arguments, and the class if this file defines it."""
+    """What the call of a class gives: its name as imported (`trl.SFTConfig`), its arguments, and the class if this file defines it.
+
+    `arguments` are those with names; `by_place` the others.
+    """
 
     name: str
     arguments: Table
@@ -56,6 +59,7 @@ class Made(NamedTuple):
     start: int
     stop: int
     func: ast.expr | None = None  # what names the class
+    by_place: tuple[Value, ...] = ()
 
 
 class Lost(NamedTuple):
@@ -70,7 +74,16 @@ class Lost(NamedTuple):
     text: str = ""
 
 
-Value: TypeAlias = Known | Table | Items | Made | Lost
+class Place(NamedTuple):
+    """The path of a file: from the root of the tree if it is `inside`, else from the folder in which the program is started."""
+
+    path: str
+    start: int
+    stop: int
+    inside: bool
+
+
+Value: TypeAlias = Known | Table | Items | Made | Lost | Place
 Entry: TypeAlias = tuple[tuple[int, int], Value]  # the place of a key, and its value
 
 

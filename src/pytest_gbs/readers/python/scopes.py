@@ -81,6 +81,7 @@ class Scope:
         self.named: dict[ast.AST, list[str]] = {}  # calls and dictionaries, with the names that they are bound to
         self.outer: set[str] = set()  # declared global or nonlocal
         self.returned: set[ast.AST | str] = set()  # what is returned, by its name if it has one
+        self.results: list[tuple[ast.expr | None, Branch | None]] = []  # what each `return` returns, and where it is
 
     def bind(self, name: str, binding: Binding) -> None:
         """Add a binding of `name`, to the module where it is declared global."""
@@ -165,6 +166,7 @@ def read_scopes(tree: ast.Module) -> Scopes:
             stars.extend(_bind_import(node, scope, imported))
         elif isinstance(node, ast.Return):
             scope.returned.add(node.value.id if isinstance(node.value, ast.Name) else node.value or node)
+            scope.results.append((node.value, branch))
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             scope.outer.update(node.names)
         else:

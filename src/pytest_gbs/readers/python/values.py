@@ -2,7 +2,7 @@
 
 They are worked out in storeys, each a file that knows those below it alone: what is noted of a program (`evaluation`), its `options`,
 calls of Python itself and of libraries (`library_calls`), literals and operators (`expressions`), `parameters`, `names`, `objects`,
-`classes`, and here all other calls.
+`classes`, `imported_functions`, and here all other calls.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from pytest_gbs.readers.python.classes import Classes
+from pytest_gbs.readers.python.imported_functions import ImportedFunctions
 from pytest_gbs.readers.python.library_calls import ENVIRONMENT, OF_LIBRARIES, TEXT_METHODS
 from pytest_gbs.readers.python.parameters import RUNS
 from pytest_gbs.readers.python.results import NAMESPACE, Known, Made, Table, Value
@@ -19,7 +19,7 @@ from pytest_gbs.readers.python.scopes import Scope
 _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
 
 
-class Evaluator(Classes):
+class Evaluator(ImportedFunctions):
     """The values of the expressions of one program, calls among them."""
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
@@ -27,11 +27,12 @@ class Evaluator(Classes):
         last = node.func.attr if isinstance(node.func, ast.Attribute) else name.rpartition(".")[2]
         if name == "dict" and not node.args:
             return self.keywords(node, scope)
-        if name in ("int", "float", "max", "min", "round", "str") and node.args and not node.keywords:
+        found = self._of_path(name, node, scope)
+        if found is None and name in ("int", "float", "max", "min", "round", "str") and node.args and not node.keywords:
             return self._builtin(name, node, scope)
-        written = self._result(node, scope)
-        if written is not None:
-            return self.value(written[0], written[1])
+        found = found or self._written(node, last, scope)
+        if found is not None:
+            return found
         options = self._options_elsewhere(node) if self.modules is not None and not last[:1].isupper() else None
         if options is not None:
             return Made(NAMESPACE, options, None, *self.program.span(node))
@@ -53,8 +54,21 @@ class Evaluator(Classes):
         if isinstance(node.func, ast.Attribute) and last in TEXT_METHODS:
             return self._of_text(node, node.func, scope)
         if isinstance(node.func, ast.Attribute) and last == "get" and node.args:
-            base, key = self.value(node.func.value, scope), self.value(node.args[0], scope)
-            known = isinstance(base, Table) and isinstance(key, Known) and isinstance(key.value, str)
-            return self._entry(base, key.value, node) if known else self.lost(node)  # type: ignore[arg-type,union-attr]
+            return self._got(node, self.value(node.func.value, scope), self.value(node.args[0], scope), scope)
         made = self._made(node.func, scope, node)
         return made if made is not None else self.lost(node)
+
+    def _written(self, node: ast.Call, last: str, scope: Scope) -> Value | None:
+        """What a function returns whose text is in the tree, None if it is another, or may return several things."""
+        written = self._result(node, scope)
+        if written is not None:
+            return self.value(written[0], written[1])
+        return self._returned_elsewhere(node, scope) if not last[:1].isupper() else None
+
+    def _got(self, node: ast.Call, base: Value, key: Value, scope: Scope) -> Value:
+        """What `base.get(key, default)` gives."""
+        if not isinstance(base, Table) or not isinstance(key, Known) or not isinstance(key.value, str):
+            return self.lost(node)
+        if key.value in base.entries or base.rest is not None:
+            return self._entry(base, key.value, node)
+        return self.value(node.args[1], scope) if len(node.args) > 1 else Known(None, *self.program.span(node))

@@ -1,0 +1,122 @@
+"""Dictionaries that change other than by items of their names: `part = cfg["a"]; part["b"] = 2`, `override(cfg, args)`."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from typing import Final, TypeAlias
+
+from pytest_gbs.model.limits import DEEPEST_EXPRESSION
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.modules import Modules
+from pytest_gbs.readers.python.program import Program
+from pytest_gbs.readers.python.scopes import Scope, Scopes
+
+CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
+_Calls: TypeAlias = dict[str, list[tuple[ast.Call, Scope]]]
+
+
+class Uses(NamedTuple):
+    """What a program does with its dictionaries, by their names: methods that change one or a part of it, functions whose result nobody
+    takes, and the names that parts get."""
+
+    methods: _Calls
+    functions: _Calls
+    parts: dict[str, list[tuple[str, Scope]]]
+
+
+class Changes:
+    """What may change the dictionaries of one program, whose `modules` have the functions that it calls."""
+
+    def __init__(self, program: Program, scopes: Scopes, modules: Modules) -> None:
+        self.program, self.scopes, self.modules = program, scopes, modules
+        if scopes.module not in modules.uses:
+            modules.uses[scopes.module] = _uses(program, scopes)
+        self.uses: Uses = modules.uses[scopes.module]
+
+    def otherwise(self, name: str, scope: Scope, line: int) -> bool:
+        """Whether the dictionary that `scope` calls `name` may change before `line` other than by its own items and methods."""
+        return self._by_part(name, scope, line, {(scope, name)})
+
+    def _at_all(self, name: str, scope: Scope, line: int, seen: set[tuple[Scope, str]]) -> bool:
+        if (scope, name) in seen:
+            return False
+        seen.add((scope, name))
+        if len(seen) > DEEPEST_EXPRESSION:
+            return True
+        own = (each for each in self.scopes.changes.get(name, ()) if isinstance(each.target, ast.Subscript))
+        if any(_is_of(name, each.scope, scope) and each.statement.lineno < line for each in own):
+            return True
+        methods = self.uses.methods.get(name, ())
+        return any(_is_before(each, name, scope, line) for each in methods) or self._by_part(name, scope, line, seen)
+
+    def _by_part(self, name: str, scope: Scope, line: int, seen: set[tuple[Scope, str]]) -> bool:
+        """Whether a method of a part changes that, a part has a name by which it is changed, or a function that gets it changes it."""
+        methods = (each for each in self.uses.methods.get(name, ()) if not isinstance(_owner(each[0]), ast.Name))
+        if any(_is_before(each, name, scope, line) for each in methods):
+            return True
+        parts = [part for part, where in self.uses.parts.get(name, ()) if where is scope]
+        if any(self._at_all(part, scope, line, seen) for part in parts):
+            return True
+        calls = (each for each in self.uses.functions.get(name, ()) if _is_before(each, name, scope, line))
+        return any(self._by_function(call, name, seen) for call, _ in calls)
+
+    def _by_function(self, call: ast.Call, name: str, seen: set[tuple[Scope, str]]) -> bool:
+        assert isinstance(call.func, ast.Name)
+        defined = self.modules.function(call.func.id, self.program, self.scopes)
+        if defined is None:
+            module = self.scopes.imported.get(call.func.id, "")
+            return not hasattr(builtins, call.func.id) and module.partition(".")[0] not in sys.stdlib_module_names
+        arguments = defined.function.args
+        names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+        given = [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
+        parameters = [parameter for parameter, value in given if _root(value) == name]
+        if any(isinstance(each, ast.Starred) for each in call.args) or len(call.args) > len(names) or None in parameters:
+            return True
+        inside, inner = Changes(defined.program, defined.scopes, self.modules), defined.scopes.inner[defined.function]
+        return any(inside._at_all(each, inner, sys.maxsize, seen) for each in parameters if each is not None)
+
+
+def _uses(program: Program, scopes: Scopes) -> Uses:
+    uses = Uses({}, {}, {})
+    alone = {each.value for each in ast.walk(program.tree) if isinstance(each, ast.Expr)}
+    for call, scope in scopes.calls:
+        owner = _owner(call)
+        if owner is not None and isinstance(call.func, ast.Attribute) and call.func.attr in CHANGING:
+            uses.methods.setdefault(_root(owner), []).append((call, scope))
+        elif isinstance(call.func, ast.Name) and call in alone:
+            for name in {_root(each) for each in (*call.args, *(keyword.value for keyword in call.keywords))}:
+                uses.functions.setdefault(name, []).append((call, scope))
+    for scope in (scopes.module, *scopes.inner.values()):
+        for part, bindings in scope.names.items():
+            for name in {_root(each.value) for each in bindings if each.value is not None and each.parameter is None}:
+                uses.parts.setdefault(name, []).append((part, scope))
+    return uses
+
+
+def _owner(call: ast.Call) -> ast.expr | None:
+    return call.func.value if isinstance(call.func, ast.Attribute) else None
+
+
+def _root(node: ast.AST) -> str:
+    """The name that `cfg["train"]`, `cfg.get("train", {})` or `cfg` is a part of; "" if it is anything else."""
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Call):
+            node = node.func
+            if not isinstance(node, ast.Attribute) or node.attr != "get":
+                return ""
+        elif not isinstance(node, ast.Subscript):
+            return ""
+        node = node.value
+    return node.id
+
+
+def _is_before(each: tuple[ast.Call, Scope], name: str, scope: Scope, line: int) -> bool:
+    return each[0].lineno < line and _is_of(name, each[1], scope)
+
+
+def _is_of(name: str, place: Scope, scope: Scope) -> bool:
+    """Whether `name` is at `place` the one of `scope`."""
+    found = place.find(name)
+    return found is not None and found[0] is scope
