@@ -103,7 +103,7 @@ def test_a_wrong_call_is_one_line_and_two(arguments: str, line: str, repo: Path,
 def test_nothing_found_says_how_much_was_looked_for(repo: Path, gbs: Gbs) -> None:
     write(repo, {"none/values.yaml": "a: 1\n"})
     said = gbs("check", "none")
-    assert said.err.startswith("gbs: no recipe in 1 file below none/: none belongs to the ")
+    assert said.err.startswith("gbs: no recipe in 1 file below none: none belongs to the ")
     assert said.out == "no recipe in 1 file\n"
 
 

@@ -102,3 +102,11 @@ def test_the_table_holds_the_items_of_a_list(repo: Path, gbs: Gbs) -> None:
     said = gbs("init", "--ci", "none").out
     write(repo, {"gbs.toml": "".join(f"{line.strip()}\n" for line in said.splitlines() if line.startswith("      "))})
     assert "8 x GPUs" in gbs("show", "run.yaml").out
+
+
+def test_files_are_named_as_seen_from_the_current_folder(repo: Path, gbs: Gbs, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(repo, {"jobs/notes.yaml": "a: 1\n", "jobs/broken.yaml": "per_device_train_batch_size: [\n", "other/run.sh": "true\n"})
+    monkeypatch.chdir(repo / "jobs")
+    assert gbs("show", "notes.yaml").err.startswith("gbs: notes.yaml is not a recipe")
+    assert gbs("show", "broken.yaml").err.startswith("gbs: broken.yaml: ")
+    assert gbs("check", ".", "../other").err.startswith("gbs: no recipe in 2 files below . and ../other")

@@ -84,10 +84,9 @@ def print_refused(request: CheckRequest, found: FixResult) -> None:
 def _place(request: CheckRequest, repair: FindingFix, found: FixResult) -> str:
     """The place of a finding as people see it: path and line, relative to the current folder."""
     at = repair.finding.at
-    shown = slashed(os.path.relpath(os.path.join(request.root, at.source), request.folder))
     source = request.tree.read(at.source)
     line = f":{Lines(source.text).line_of(at.start)}" if isinstance(source, Source) and at.source not in found.files else ""
-    return shown + line
+    return request.seen(at.source) + line
 
 
 def print_patch(request: CheckRequest, found: FixResult) -> int:

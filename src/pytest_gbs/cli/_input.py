@@ -1,7 +1,7 @@
 """What to check: paths, hardware, settings and standard input, from the command line."""
 
 # Paths are plain text here: `import pathlib` alone takes 4 ms.
-# ruff: noqa: PTH100, PTH109, PTH112, PTH114, PTH120
+# ruff: noqa: PTH100, PTH109, PTH112, PTH114, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -41,6 +41,10 @@ class CheckRequest(NamedTuple):
     given: CommandLineHardware
     names_file: bool
     jobs: int = 1
+
+    def seen(self, path: str) -> str:
+        """A path of the tree as it is seen from the current folder."""
+        return _relative(os.path.join(self.root, path), self.folder)
 
     def check(self, *, keep_runs: bool = False, everything: bool = False) -> Report:
         """The report on the targets, or on the whole tree; where not all around them was searched, that is said."""

@@ -30,15 +30,15 @@ def nothing_found(report: Report, request: CheckRequest) -> str:
 
     unknown = next(unknown_trainers(report, request.tree), None)
     if request.names_file and len(request.targets) == 1:
-        (target,) = request.targets
+        target = request.seen(request.targets[0])
         if unknown:
             return f"{target} {unknown.words}; {_OWN}"
         what = "is not a recipe or launcher file" if target.endswith(CONFIGURATIONS) else "holds no launch"
         return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
-    where = " and ".join(target or "." for target in request.targets)
+    where = " and ".join(map(request.seen, request.targets))
     start = f"no recipe in {counted(files(report), 'file')} below {where}"
     if unknown:
-        return f"{start}, but {unknown.path} {unknown.words}; {_OWN}"
+        return f"{start}, but {request.seen(unknown.path)} {unknown.words}; {_OWN}"
     beside = [counted(number, noun) for role, noun in _BESIDE if (number := files(report, role))]
     if beside:
         return f"{start}: {listing(beside, last='and')}, but no recipe and no script that starts a training with them"

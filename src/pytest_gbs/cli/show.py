@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     broken = [file for file in report.files if file.role == Role.UNREADABLE and file.named]
     for file in broken:
-        complain(f"{file.path}: {file.problem}")
+        complain(f"{request.seen(file.path)}: {file.problem}")
     if broken:
         return 1
     from pytest_gbs.cli._no_recipes import exit_code, nothing_found
