@@ -130,6 +130,20 @@ def test_a_hash_in_a_string_is_no_comment() -> None:
     assert script('foo "# a" a#b ${#N}\ncat <<EOF\n# c\nEOF\n').comments == ()
 
 
+@pytest.mark.parametrize(
+    "line", ["#SBATCH --job-name bs64", "#PBS -N bs64-8gpus", "#BSUB -J bs64", "#PJM -L node=2", "#$ -N bs64", "#!/bin/sh"]
+)
+def test_lines_for_schedulers_are_no_comments(line: str) -> None:
+    assert script(f"{line}\nfoo\n").comments == ()
+    assert [block.text for block in script(f"# {line}\nfoo\n").comments] == [line]
+
+
+@pytest.mark.parametrize("suffix", [".sh", ".slurm", ".pbs", ".qsub", ".lsf", ".job"])
+def test_jobs_of_schedulers_are_scripts(suffix: str) -> None:
+    assert reads("jobs/train" + suffix)
+    assert not reads("jobs/train.py" + suffix[:1])
+
+
 def test_a_file_that_a_script_writes_is_noted() -> None:
     text = "N=8\ncat > acc.yaml <<EOF\nnum_processes: $N\nEOF\n"
     (file,) = script(text).written

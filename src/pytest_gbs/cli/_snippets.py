@@ -9,6 +9,7 @@ from typing import Final
 from pytest_gbs import __version__
 from pytest_gbs.cli._init_patch import hook_joined, job_joined
 from pytest_gbs.files.regular import read_bytes
+from pytest_gbs.model.document import DOCUMENTS, RECIPES, SCRIPTS
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.record import NamedTuple
@@ -24,6 +25,7 @@ SETTINGS: Final = """\
 # paths = ["recipes/sft/**"]
 # global-batch-size = 128
 """
+_FILES: Final = "|".join(suffix[1:] for suffix in (*RECIPES, *SCRIPTS, *DOCUMENTS, ".mk"))
 _HOOK: Final = rf"""repos:
   - repo: local
     hooks:
@@ -33,7 +35,7 @@ _HOOK: Final = rf"""repos:
         args: [--]  # file names come after it and are never read as flags
         language: python
         additional_dependencies: [pytest-gbs=={__version__}]
-        files: '(?i)\.(ya?ml|json|toml|py|ipynb|(ba|z)?sh|slurm|sbatch|sub|job|launcher|mdx?|qmd|rst|mk)$|(^|/)(GNU)?makefile$|^gbs\.lock$'
+        files: '(?i)\.({_FILES})$|(^|/)(GNU)?makefile$|^gbs\.lock$'
         require_serial: true
 """
 _GITHUB: Final = f"""\

@@ -27,7 +27,7 @@ LOOP: Final = "loop"
 """What `Document.called` is where a training loop of a program's own is read."""
 MODULE: Final = "module"
 """What `Document.called` is where the names of a Python module are read."""
-SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher")
+SCRIPTS: Final = (".sh", ".bash", ".zsh", ".ksh", ".slurm", ".sbatch", ".sub", ".job", ".pbs", ".qsub", ".lsf", ".launcher")
 """What the name of a shell script ends with."""
 DOCUMENTS: Final = (".md", ".mdx", ".qmd", ".rst")
 """What the name of a document ends with, whose code blocks may hold command lines."""

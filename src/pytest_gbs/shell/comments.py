@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.document import CommentBlock
@@ -16,6 +16,8 @@ from pytest_gbs.shell.text import ShellText
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+# Lines that are for the shell's caller or the scheduler of a cluster, and no comments.
+_DIRECTIVES: Final = ("#!", "#SBATCH", "#PBS", "#BSUB", "#PJM", "#$ -", "#COBALT")
 # `echo "Effective batch size: 64 (2 * 4 GPUs * 8)"`, without a variable: its author computed it.
 _printed = lazy_pattern(
     r"""echo (?:-e )?(["'])((?:\\n)?[^"'$`\\\n]{0,80}\b(?:effective|global|total)[ _-]batch[ _-]?size\b[^"'$`\\\n]{1,120})\1""", re.I
@@ -23,7 +25,7 @@ _printed = lazy_pattern(
 
 
 def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
-    """The comments of a script in order, without `#!` and `#SBATCH` lines; neighbouring lines make one block.
+    """The comments of a script in order, without `#!` and what schedulers read; neighbouring lines make one block.
 
     A batch size that a script prints as it is, outside of branches and functions, is one by itself.
     """
@@ -37,7 +39,7 @@ def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
     length = 0  # of the block at hand
     for start, stop in spans:
         raw = text.string[start:stop].rstrip()
-        if raw.startswith(("#!", "#SBATCH")):
+        if raw.startswith(_DIRECTIVES):
             continue
         body = raw.lstrip("#").lstrip()
         origin = text.location(start + len(raw) - len(body), stop).start
