@@ -53,6 +53,61 @@ def test_another_batch_than_the_script_prints_is_found(printed: str, tmp_path: P
     assert _found(f"{printed}{LAUNCH}", tmp_path) == ["GBS301"]
 
 
+# 120 // 4 // 2 is 15, and 2 x 15 x 4 is 120 again; 126 // 4 // 2 is 15 too.
+DIVIDES = """\
+NUM_GPUS=4
+MICRO=2
+TOTAL_BATCH_SIZE={total}
+{accumulation}
+deepspeed --num_gpus={gpus} args.py --per_device_train_batch_size $MICRO --gradient_accumulation_steps $GRAD_ACCUM
+"""
+ARGUMENTS = """\
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+(args,) = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()
+Trainer(args=args).train()
+"""
+ACCUMULATION = "GRAD_ACCUM=$((TOTAL_BATCH_SIZE / NUM_GPUS / MICRO))"
+
+
+def _divided(folder: Path, total: str, accumulation: str = ACCUMULATION, gpus: str = "$NUM_GPUS") -> list[str]:
+    script = DIVIDES.format(total=total, accumulation=accumulation, gpus=gpus)
+    return codes(checked(folder, {"args.py": ARGUMENTS, "run.sh": f"#!/bin/bash\n{script}"}))
+
+
+@pytest.mark.parametrize(
+    ("total", "accumulation"),
+    [
+        pytest.param("120", ACCUMULATION, id="without a remainder"),
+        pytest.param("126", "GRAD_ACCUM=15", id="divided nowhere"),
+        pytest.param("126", "N=$((TOTAL_BATCH_SIZE / 2))\nGRAD_ACCUM=15", id="divided for something else"),
+        pytest.param("126", "GRAD_ACCUM=$((4 + 1200 / TOTAL_BATCH_SIZE))", id="what divides"),
+        pytest.param("$BATCH", ACCUMULATION, id="not written out"),
+        pytest.param("126", f'if [ -n "$FAST" ]; then\n  {ACCUMULATION}\nelse\n  GRAD_ACCUM=15\nfi', id="in a branch"),
+        pytest.param("126", f"{ACCUMULATION}\nTOTAL_BATCH_SIZE=120\n{ACCUMULATION}", id="two of them"),
+    ],
+)
+def test_a_batch_that_is_divided_is_in_order(total: str, accumulation: str, tmp_path: Path) -> None:
+    assert _divided(tmp_path, total, accumulation) == []
+
+
+@pytest.mark.parametrize(
+    "accumulation",
+    [
+        pytest.param(ACCUMULATION, id="arithmetic"),
+        pytest.param("GRAD_ACCUM=$(($TOTAL_BATCH_SIZE/($NUM_GPUS*$MICRO)))", id="by a product"),
+        pytest.param("GRAD_ACCUM=$(( ${TOTAL_BATCH_SIZE} / NUM_GPUS / MICRO ))", id="braces"),
+    ],
+)
+def test_a_batch_of_which_a_remainder_is_lost_is_found(accumulation: str, tmp_path: Path) -> None:
+    assert _divided(tmp_path, "126", accumulation) == ["GBS301"]
+    assert only(checked(tmp_path, {})).message == "this launch gives 120, but the script divides 126"
+
+
+def test_other_gpus_than_a_script_divides_by_are_found(tmp_path: Path) -> None:
+    assert _divided(tmp_path, "120", gpus="8") == ["GBS301"]
+
+
 @pytest.mark.parametrize(
     ("said", "message"),
     [

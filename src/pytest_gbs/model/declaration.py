@@ -104,7 +104,7 @@ class Declaration(NamedTuple):
     weak: bool = False  # a file's or a run's name
     sum: StatedArithmetic | None = None
     per_rank: int = 0  # what each GPU takes, where that is what is stated and `value` is that times the GPUs
-    printed: bool = False  # by a script, rather than said in a comment
+    by: str = ""  # what the script does with the number, which is in no comment: "prints", "divides"
     paragraph: CommentBlock | None = None
 
     def stated_conditions(self) -> tuple[Factor, ...]:

@@ -86,7 +86,7 @@ class CommentBlock(NamedTuple):
     `text` has the comment signs and the indentation taken off, lines joined by a line break. `pieces` says where each
     part came from: (offset in `text`, offset in the file), one pair per line, ascending. `owner` is the key path of the
     entry that the block is behind (`trailing`) or above (`above`), or None in a `header` (before the first key) and
-    at the `end`. A `printed` block is no comment but what a script prints.
+    at the `end`. A block of what a script `prints` or `divides` is no comment.
     """
 
     text: str

@@ -148,8 +148,8 @@ def _claimed(run: Run, declaration: Declaration) -> str:
     at, said = declaration.at.source, claimed_number(declaration)
     if run.launch is None or at != run.launch.at.source:
         return f"{at.rpartition('/')[2]} claims {said}"
-    if declaration.printed:
-        return f"the script prints {said}"
+    if declaration.by:
+        return f"the script {declaration.by} {said}"
     return f"{'the text around it' if at.lower().endswith(DOCUMENTS) else 'its comment'} claims {said}"
 
 

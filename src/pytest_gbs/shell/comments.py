@@ -8,9 +8,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Word
+from pytest_gbs.model.digits import is_digits
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.readers.owners import ABOVE, END, HEADER, PRINTED, TRAILING
+from pytest_gbs.readers.owners import ABOVE, DIVIDED, END, HEADER, PRINTED, TRAILING
+from pytest_gbs.shell.state import Variable
 from pytest_gbs.shell.text import ShellText
 
 if TYPE_CHECKING:
@@ -73,6 +75,23 @@ def computed_size(word: Word, sources: Mapping[str, str]) -> CommentBlock | None
         return None
     lengths = accumulate((len(part.text or "") for part in word.parts[:-1]), initial=0)
     return CommentBlock(word.text, tuple((length, part.use.start) for length, part in zip(lengths, word.parts, strict=True)), None, PRINTED)
+
+
+# `ACCUM=$((TOTAL_BATCH_SIZE / NUM_GPUS / MICRO))`: the variable that an accumulation is found from, and what is found.
+_divides = lazy_pattern(r"(?<!\w)((?:total|global|effective)_?(?:train_?)?(?:batch_?size|batch|bsz|bs))\}?\s*/", re.I)
+_accumulates = lazy_pattern(r"acc|grad|(?<![a-z])ga(?![a-z])", re.I)
+
+
+def divided_size(name: str, expression: str, variables: Mapping[str, Variable], sources: Mapping[str, str]) -> CommentBlock | None:
+    """The global batch size that `expression` divides to give the variable `name`, an accumulation; None if it is not written out."""
+    found = _divides().search(expression) if _accumulates().search(name) else None
+    variable = variables.get(found[1]) if found is not None else None
+    if variable is None or len(variable.scalar) != 1 or not is_digits(variable.text or ""):
+        return None
+    at, (size,) = variable.scalar[0].at, (variable.text,)
+    said = "total batch size: "
+    written = sources.get(at.source, "")[at.start : at.stop] == size
+    return CommentBlock(f"{said}{size}", ((0, at.start), (len(said), at.start)), None, DIVIDED) if written else None
 
 
 def _placement(alone: bool, is_first: bool, is_last: bool) -> str:

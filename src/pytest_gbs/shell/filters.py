@@ -121,6 +121,7 @@ def path_in_tree(folder: Folder, at: Location) -> Parts | None:
 
 
 def _basename(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | None:
+    words = _without_dashes(words)
     if not 2 <= len(words) <= 3:
         return None
     parts = [part for part in words[1].parts if part.text != ""]
@@ -132,7 +133,13 @@ def _basename(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts |
     return (made_of(parts, name.removesuffix(suffix) if name != suffix else name, at),)
 
 
+def _without_dashes(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """`words` without the `--` behind which a command has no options."""
+    return words[:1] + words[2:] if len(words) > 1 and words[1].text == "--" else words
+
+
 def _dirname(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | None:
+    words = _without_dashes(words)
     if len(words) != 2:
         return None
     text, named = words[1].text, words[1].path

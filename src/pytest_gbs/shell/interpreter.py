@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Directive, Part, Stop, Word, Wrapper, Written, name_of, span_of_all, written_at
-from pytest_gbs.model.document import SCRIPTS
+from pytest_gbs.model.document import SCRIPTS, CommentBlock
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import slurm, truth
-from pytest_gbs.shell.comments import computed_size
+from pytest_gbs.shell.comments import computed_size, divided_size
 from pytest_gbs.shell.launching import is_spread, set_words
 from pytest_gbs.shell.limits import DEEPEST, DEEPEST_CALL, TOO_LONG, Exhausted
 from pytest_gbs.shell.own_commands import OWN_COMMANDS, OwnCommands
@@ -283,10 +283,26 @@ class Interpreter(OwnCommands):
 
     def note_printed(self, words: Words, feed: Input) -> None:
         """Note the batch size that `echo` prints and the script computes, outside of branches, loops and functions."""
-        elsewhere = self.muted or self.uncertain or self.state.unlikely or self.calls or self.loops or feed.file is not None
-        if not elsewhere and words[0].at.source == self.text_path and (block := computed_size(words[-1], self.sources)) is not None:
-            known = self.printed_sizes.setdefault(words[0].at.start, block)
-            self.printed_sizes[words[0].at.start] = block if known.text == block.text else block._replace(text="")  # tasks differ
+        if feed.file is None and self.is_plain(words[0].at) and (block := computed_size(words[-1], self.sources)) is not None:
+            self.note_size(words[0].at.start, block)
+
+    def assign(self, node: Node) -> Truth:
+        """Read `name=value`, and note the batch size that is divided to find an accumulation, outside of branches, loops and functions."""
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is not None and value is not None and self.is_plain(self.at(node)):
+            block = divided_size(self.raw(name), self.raw(value), self.state.variables, self.sources)
+            if block is not None and block.pieces[0][1] < self.at(node).start:
+                self.note_size(0, block)
+        return super().assign(node)
+
+    def is_plain(self, at: Location) -> bool:
+        """Whether what is at a place runs once, outside of branches, loops and functions, and is in the file itself."""
+        return not (self.muted or self.uncertain or self.state.unlikely or self.calls or self.loops) and at.source == self.text_path
+
+    def note_size(self, key: int, block: CommentBlock) -> None:
+        """Note what a script says of its batch, once for each key; what its tasks or parts have differently says nothing."""
+        known = self.printed_sizes.setdefault(key, block)
+        self.printed_sizes[key] = block if known == block else block._replace(text="")
 
     def added(self, before: Parts, text: Parts, at: Location) -> Parts:
         """A file to which a command adds lines; one that is too long gets no longer."""

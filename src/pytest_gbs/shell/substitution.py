@@ -48,6 +48,8 @@ class Substitution(WordReading):
 
     def printed(self, nodes: list[Node], at: Location) -> Parts | None:
         """What statements print; None if that is unknown."""
+        if len(nodes) == 2 and not any(node.has_error for node in nodes):
+            return self.printed_by_cd_and_pwd(nodes, at)  # `cd FOLDER; pwd`
         if len(nodes) != 1 or nodes[0].has_error:
             return None
         node = nodes[0]
@@ -66,12 +68,13 @@ class Substitution(WordReading):
 
     def printed_by_cd_and_pwd(self, nodes: list[Node], at: Location) -> Parts | None:
         """What `cd FOLDER && pwd` prints."""
-        if len(nodes) != 2 or not self.raw(nodes[1]).startswith("pwd"):
+        if len(nodes) != 2 or self.raw(nodes[1]).split()[:1] != ["pwd"]:
             return None
         body = nodes[0].child_by_field_name("body") if nodes[0].type == "redirected_statement" else nodes[0]
         if body is None or body.type != "command":
             return None
         words = self.argument_words(body)
+        words = words[1:] if words[:1] and words[0].text in ("builtin", "command") else words
         targets = [word for word in words[1:] if word.text not in ("-P", "-L", "--")]
         if not words or words[0].text != "cd" or len(targets) != 1:
             return None

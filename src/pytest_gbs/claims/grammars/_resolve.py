@@ -12,7 +12,7 @@ from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final
-from pytest_gbs.readers.owners import PRINTED
+from pytest_gbs.readers.owners import DIVIDED, PRINTED
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))
 _HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
@@ -34,7 +34,7 @@ def resolved(found: Sequence[Read], blocks: Iterable[CommentBlock] = ()) -> tupl
         spans = _off_spans(block, off)
         kept = [d for d in declarations if not _is_off(d, spans) and not (d.name in BATCHES and _is_about_evaluation(block))]
         read = _alternatives(_with_hardware(block, _once(kept)))
-        every.extend(read if block.placement != PRINTED else [each._replace(printed=True) for each in read])
+        every.extend(read if block.placement not in (PRINTED, DIVIDED) else [each._replace(by=block.placement) for each in read])
     if any(declaration.exact for declaration in every):
         every = [declaration for declaration in every if declaration.exact or declaration.name not in BATCHES]
     return tuple(sorted(every, key=lambda declaration: (declaration.at.start, declaration.name)))
