@@ -42,6 +42,39 @@ def test_it_is_in_order(claim: str, micro: int, accumulation: int, command: str,
     assert codes(report) == []
 
 
+TENSOR_PARALLEL = accelerate(16) + "parallelism_config:\n  parallelism_config_tp_size: 4\n  parallelism_config_dp_shard_size: 4\n"
+
+
+@pytest.mark.parametrize(
+    ("claim", "command", "expected"),
+    [
+        # 4 x 1 x 16 = 64 by itself; four GPUs share each model at launch: 4 x 1 x 4 = 16.
+        pytest.param(
+            "# GBS 16 on 16 GPUs\n", "accelerate launch --config_file tp.yaml t.py --config sft.yaml", [], id="a launcher's sizes"
+        ),
+        pytest.param(
+            "# GBS 128 on 16 GPUs\n",
+            "torchrun --nnodes 2 --nproc_per_node 8 t.py --config sft.yaml --gradient_accumulation_steps 2",
+            [],
+            id="a flag",
+        ),
+        pytest.param("# GBS 16 on 16 GPUs\n", "torchrun --nproc_per_node 4 t.py --config sft.yaml", ["GBS101"], id="on other GPUs"),
+        pytest.param(
+            "# 4 x 4 x 8 GPUs = GBS 128\n",
+            "torchrun --nproc_per_node 32 t.py --config sft.yaml",
+            ["GBS101"],
+            id="with another accumulation",
+        ),
+        pytest.param("# GBS 16 on 16 GPUs\n", "torchrun --nproc_per_node $N t.py --config sft.yaml", ["GBS101"], id="GPUs unknown"),
+        pytest.param("# GBS 16 on 16 GPUs\n", "true", ["GBS101"], id="no launch"),
+    ],
+)
+def test_a_claim_that_a_launch_fulfils_is_true(claim: str, command: str, expected: list[str], tmp_path: Path) -> None:
+    report = checked(tmp_path, {"sft.yaml": recipe(4, 1, claim), "tp.yaml": TENSOR_PARALLEL, "run.sh": script(command)})
+    assert codes(report) == expected
+    assert file(report, "sft.yaml").verdict == ("violated" if expected else "verified")
+
+
 def test_a_launch_and_a_claim_are_not_mixed(tmp_path: Path) -> None:
     # 1 x 2 x 64 = 128 as claimed, 1 x 16 x 8 = 128 as launched; 1 x 16 x 64 would be a false alarm.
     run = "accelerate launch --config_file zero3.yaml t.py --config sft.yaml --gradient_accumulation_steps 16"

@@ -187,7 +187,8 @@ class FileJudge:
         own = build_runs(whole, framework, sizes, self._context(path), places)
         runs = tuple(map(self._companions.beside, own))
         launched = (*launched, *self._shown(document, own[0]))
-        runs = self._with_locks((*runs, *_turns(self._launch_run(resolved, own[0]) for resolved in launched)), document.number)
+        started = tuple(_turns(self._launch_run(resolved, own[0]) for resolved in launched))
+        runs = self._with_locks((*_without_fulfilled(runs, started), *started), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
         judgement = self._doubt(self._settled(judge_recipe(runs, view, self._rules), framework), document)
@@ -336,6 +337,20 @@ def _turns(runs: Iterable[Run]) -> Iterator[Run]:
         at = run.launch.at if run.launch else None
         claims = tuple(each for each in run.claims if _holds(each) or (at, each.declaration.at) not in fulfilled)
         yield run if len(claims) == len(run.claims) else run._replace(claims=claims)
+
+
+def _without_fulfilled(runs: tuple[Run, ...], started: tuple[Run, ...]) -> Iterator[Run]:
+    """Yield the runs of a recipe without claims that are false of it by itself and true of what a launch makes of it, where those stand."""
+    for run in runs:
+        claims = tuple(c for c in run.claims if c.judgement.finding is None or not any(_fulfils(each, c) for each in started))
+        yield run if len(claims) == len(run.claims) else run._replace(claims=claims)
+
+
+def _fulfils(run: Run, claim: Claim) -> bool:
+    """Whether a launch has the batch that is claimed, and nothing else that the claim names is another number there."""
+    sizes = ((run.geometry.said(name), value) for name, value in claim.declaration.conditions)
+    same = all(size.value == value for size, value in sizes if isinstance(size, Quantity))
+    return same and any(_holds(each) and each.declaration.at == claim.declaration.at for each in run.claims)
 
 
 def _holds(claim: Claim) -> bool:
