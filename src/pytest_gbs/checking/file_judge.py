@@ -188,7 +188,7 @@ class FileJudge:
         runs = tuple(map(self._companions.beside, own))
         launched = (*launched, *self._shown(document, own[0]))
         started = tuple(_turns(self._launch_run(resolved, own[0]) for resolved in launched))
-        runs = self._with_locks((*_without_fulfilled(runs, started), *started), document.number)
+        runs = self._with_locks((*_as_launched(runs, started), *started), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
         judgement = self._doubt(self._settled(judge_recipe(runs, view, self._rules), framework), document)
@@ -339,18 +339,19 @@ def _turns(runs: Iterable[Run]) -> Iterator[Run]:
         yield run if len(claims) == len(run.claims) else run._replace(claims=claims)
 
 
-def _without_fulfilled(runs: tuple[Run, ...], started: tuple[Run, ...]) -> Iterator[Run]:
-    """Yield the runs of a recipe without claims that are false of it by itself and true of what a launch makes of it, where those stand."""
+def _as_launched(runs: tuple[Run, ...], started: tuple[Run, ...]) -> Iterator[Run]:
+    """Yield the runs of a recipe, each claim that is false of it by itself and true of a launch of it as that launch has it."""
     for run in runs:
-        claims = tuple(c for c in run.claims if c.judgement.finding is None or not any(_fulfils(each, c) for each in started))
-        yield run if len(claims) == len(run.claims) else run._replace(claims=claims)
+        claims = tuple(next(_fulfilled(claim, started), claim) if claim.judgement.finding is not None else claim for claim in run.claims)
+        yield run if claims == run.claims else run._replace(claims=claims)
 
 
-def _fulfils(run: Run, claim: Claim) -> bool:
-    """Whether a launch has the batch that is claimed, and nothing else that the claim names is another number there."""
-    sizes = ((run.geometry.said(name), value) for name, value in claim.declaration.conditions)
-    same = all(size.value == value for size, value in sizes if isinstance(size, Quantity))
-    return same and any(_holds(each) and each.declaration.at == claim.declaration.at for each in run.claims)
+def _fulfilled(claim: Claim, started: Iterable[Run]) -> Iterator[Claim]:
+    """Yield what is claimed as each launch has it that has that batch, and no other number for anything that the claim names."""
+    for run in started:
+        sizes = ((run.geometry.said(name), value) for name, value in claim.declaration.conditions)
+        if all(size.value == value for size, value in sizes if isinstance(size, Quantity)):
+            yield from (each for each in run.claims if _holds(each) and each.declaration.at == claim.declaration.at)
 
 
 def _holds(claim: Claim) -> bool:
