@@ -53,6 +53,8 @@ def test_look_alikes_are_no_recipes(text: str) -> None:
         pytest.param("8", "", 32, id="a number"),
         pytest.param("!ref <batch_size>", "batch_size: 6\n", 24, id="another key"),
         pytest.param("!ref <batch_size>", "batch_size: 6\ngrad_accumulation_factor: 2\n", 48, id="accumulation"),
+        pytest.param("8", "gradient_accumulation: 2\n", 64, id="accumulation of recipes with a step of their own"),
+        pytest.param("8", "accu_steps: 3\n", 96, id="and their other name for it"),
         pytest.param("!ref <sizes[train]>", "sizes: {train: 3}\n", 12, id="a key in a key"),
         pytest.param("!ref <one>", "one: !ref <two>\ntwo: 5\n", 20, id="over another reference"),
         pytest.param("!ref <batch_size> // 2", "batch_size: 6\n", None, id="computed"),
