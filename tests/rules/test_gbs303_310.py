@@ -330,3 +330,20 @@ def test_gpus_of_a_run_by_itself_are_compared(tmp_path: Path) -> None:
     script = "# runs on 8 GPUs\nCUDA_VISIBLE_DEVICES=0 python train.py --per_device_train_batch_size 2 --output_dir out\npython eval.py\n"
     report = checked(tmp_path, {"train.py": _TRAINS, "run.sh": script})
     assert [each.code for each in report.findings()] == ["GBS303"]
+
+
+_NAMED = "torchrun --nproc_per_node 8 train.py --model_name_or_path models/{model} --per_device_train_batch_size 2 --output_dir out/{run}\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "run", "expected"),
+    [
+        pytest.param("qwen-1gpu", "qwen-1gpu-grads", [], id="the model was trained on that"),
+        pytest.param("qwen", "qwen-8gpu", [], id="so many start"),
+        pytest.param("qwen", "qwen-1gpu-grads", ["GBS303"], id="other hardware"),
+        pytest.param("qwen-1gpu", "qwen-1gpu-4gpu", ["GBS303"], id="other hardware than both"),
+    ],
+)
+def test_what_a_run_is_called_as_its_model_is_says_nothing_of_the_run(model: str, run: str, expected: list[str], tmp_path: Path) -> None:
+    report = checked(tmp_path, {"train.py": _TRAINS, "run.sh": _NAMED.format(model=model, run=run)})
+    assert [each.code for each in report.findings()] == expected

@@ -175,13 +175,22 @@ def _stated(document: Document, framework: Framework) -> StatedByComments:
 
 
 def named_in_settings(document: Document, framework: Framework) -> Iterator[Declaration]:
-    """Yield what the names state that a run has in its settings."""
+    """Yield what the names state that a run has in its settings, but for what they repeat of the name of the model that it starts from."""
     for key in framework.names:
         node = document.get(*key)
         text = getattr(node, "text", "")
         if text and "/" not in text[-1:]:
             start = node.start + (0 if node.plain else 1)  # type: ignore[union-attr]
-            yield from read_name(text, document.source.path, start, key)
+            for each in read_name(text, document.source.path, start, key):
+                if not any(each.text in model for model in _models(document, framework)):
+                    yield each
+
+
+def _models(document: Document, framework: Framework) -> Iterator[str]:
+    """Yield the names of the models in the settings of a run, its own left out."""
+    for key, (_, node) in document.keyed.items():
+        if key not in framework.names and "model" in str(key[-1]):
+            yield getattr(node, "text", "")
 
 
 def _with_parallel(hardware: HardwareWorld, context: Context) -> HardwareWorld:
