@@ -60,7 +60,7 @@ _HARDWARE_OTHER: Final = _phrases(
     "_oom _out_of_memory_ _memory_ _peak_ _gib_ _vram_ _throughput_ _tok_s_ _tokens_s_ _token_s_ _vllm_ _sglang_ _infer _generat _rollout"
     " _teacher _student _judge _reward_model_ _gym_ _replica _dedicat _reserv _otherwise_ _older_ _no_effect_ _runner _pytest_ _unit_test"
     " _gpu_h_ _hour _per_epoch_ _epoch_on_ _hrs_ _expert_ _experts_ _exceed _too_large_ _too_big_ _assume_we_"
-    " _mins_ _minutes_ _seconds_ _step_time_"
+    " _mins_ _minutes_ _seconds_ _step_time_ _gpu_cannot_ _gpus_cannot_ _gpu_can_t_ _gpus_can_t_ _cannot_train_ _cannot_fit_"
 )
 _PART_BEFORE: Final = _phrases("_split _shard _span _fit_ _fits_")
 _NEAR: Final = 60

@@ -125,8 +125,12 @@ def _conditioned(batch: Declaration, paragraph: list[Declaration]) -> Declaratio
 def _alternatives(declarations: list[Declaration]) -> list[Declaration]:
     """`declarations` with the batches of one block that advise what to set on which hardware no longer stating it.
 
-    `8 GPUs: 8 * 1 * 16 = 128`, `64 GPUs: 64 * 1 * 2 = 128`: at most one of them is about this recipe.
+    `8 GPUs: 8 * 1 * 16 = 128`, `64 GPUs: 64 * 1 * 2 = 128`: at most one of them is about this recipe. Nor do those that set a key for
+    each: `For 8 GPUs: global_batch_size=8`, `For 1 GPU: global_batch_size=1`.
     """
+    keys = [d for d in declarations if d.name in BATCHES and d.force == Force.STATES and "_" in d.text and "=" in d.text]
+    if len({setup for d in keys if (setup := _setup(d, _HARDWARE))}) > 1 and len({d.value for d in keys}) > 1:
+        declarations = [d._replace(force=Force.ADVISES) if d in keys else d for d in declarations]
     batches = [
         d
         for d in declarations
