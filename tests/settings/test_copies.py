@@ -88,6 +88,11 @@ def test_a_trainer_that_writes_the_batch_into_the_deepspeed_configuration(file: 
     assert [code for code, _, _ in found(tmp_path, TRAINER, (f"run/{NO_BATCH[0]}", NO_BATCH[1]), (file, text))] == wanted
 
 
+def test_a_check_that_a_comment_switches_off_is_none(tmp_path: Path) -> None:
+    files = (("verl/version/version", "0.7.0"), (WORKERS, CHECKS.replace("if ", "# if ").replace("assert ", "# assert ")))
+    assert not [each for each in found(tmp_path, RECIPE, *files) if each[1] == "error"]
+
+
 def test_white_space_does_not_count(tmp_path: Path) -> None:
     spread = CHECKS.replace("is not None", "is\n not None")
     assert len(found(tmp_path, RECIPE, ("verl/version/version", "0.2.0.dev"), (WORKERS, spread))) == 1

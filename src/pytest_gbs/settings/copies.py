@@ -57,7 +57,7 @@ class Copies:
         """Whether the copy in `home` has one piece of the `evidence`; None if it has none of their files."""
         if (home, evidence) not in self._said:
             texts = [(text, piece.text) for piece in evidence if (text := self._read(home + piece.file)) is not None]
-            found = any("".join(wanted.split()) in "".join(text.split()) for text, wanted in texts)
+            found = any("".join(wanted.split()) in _code(text) for text, wanted in texts)
             self._said[home, evidence] = found if texts else None
         return self._said[home, evidence]
 
@@ -66,6 +66,11 @@ class Copies:
             source = self._tree.read(path)
             self._texts[path] = source.text if isinstance(source, Source) else None
         return self._texts[path]
+
+
+def _code(text: str) -> str:
+    """`text` without blanks, and without the lines that a comment switches off, as forks do with a check that they don't want."""
+    return "".join("".join(line.split()) for line in text.splitlines() if not line.lstrip().startswith("#"))
 
 
 def _without(path: str, files: tuple[str, ...]) -> str:
