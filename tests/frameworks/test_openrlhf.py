@@ -30,6 +30,7 @@ def ppo(batch: int = 128, micro: int = 8, train: str = "", rollout: int = 128, m
     "text",
     [
         pytest.param("train: {batch_size: 8, micro_batch_size: 1}\nmodel: {name: a}\n", id="somebody's own trainer"),
+        pytest.param("train: {batch_size: 8}\npretrain: false\npolicy: {name: a}\n", id="one that says whether it starts from a model"),
         pytest.param("train: {global_batch_size: 8, micro_batch_size: 1}\ndataset: {seq_length: 4096}\n", id="Megatron Bridge"),
         pytest.param("train_batch_size: 8\nzero_optimization: {stage: 2}\n", id="DeepSpeed"),
     ],
