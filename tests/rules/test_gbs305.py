@@ -305,10 +305,17 @@ def _pinned(folder: Path, pin: str, recipe: str, text: str) -> list[str]:
         pytest.param("git+https://github.com/huggingface/accelerate@0a1b2c3\n", (None, "auto", None), id="a commit"),
         pytest.param("transformers==4.40.0\n", (None, "auto", None), id="another package"),
         pytest.param("accelerate==0.34.2\n", (None, "auto", "auto"), id="filled in by the Trainer"),
+        pytest.param("transformers==4.28.0\n", ("auto", "auto", None), id="worked out by DeepSpeed, which an older Trainer starts"),
+        pytest.param("accelerate\ntransformers>=4.27,<4.30\n", ("auto", "auto", None), id="older Trainers alone"),
     ],
 )
 def test_an_accumulation_that_the_trainer_sees_to_is_in_order(tmp_path: Path, pin: str, sizes: tuple[object, ...]) -> None:
     assert _pinned(tmp_path, pin, NAMES_IT, config(*sizes)) == []
+
+
+@pytest.mark.parametrize("pin", ["", "transformers==4.30.0\n", "transformers>=4.28\n", "accelerate==0.19\n"])
+def test_newer_trainers_leave_deepspeed_to_accelerate(tmp_path: Path, pin: str) -> None:
+    assert len(_pinned(tmp_path, pin, NAMES_IT, config("auto", "auto", None))) == 1
 
 
 @pytest.mark.parametrize(("pin", "named"), [("accelerate==0.34.2\n", "0.34.2"), ("accelerate>=0.30,<1.8\n", ">=0.30,<1.8")])

@@ -9,12 +9,14 @@ before the first step: `Please correct the following DeepSpeed config values tha
 5.23.0, integrations/deepspeed.py:108-192). A file without `gradient_accumulation_steps` gets 1 from accelerate (1.15.0,
 utils/dataclasses.py:1273-1275): DeepSpeed stops if `train_batch_size` is there too. Otherwise the Trainer still accumulates as the recipe
 says, since it decides itself when DeepSpeed steps (accelerate 1.8.0, utils/deepspeed.py:267); an earlier accelerate let DeepSpeed step
-after each micro batch (1.7.0, utils/deepspeed.py:262-277). A script on accelerate alone takes
+after each micro batch (1.7.0, utils/deepspeed.py:262-277). Before 4.30 the Trainer starts DeepSpeed itself, which works out what is
+left out of the three (transformers 4.29.2, trainer.py:1741). A script on accelerate alone takes
 DeepSpeed's accumulation and says so in a warning (accelerator.py:2207-2221).
 
 How to fix it: write `"auto"` for all three, and let the recipe say them.
 
-It stays silent on `"auto"`, on an accumulation that a Trainer's file leaves out unless the repository asks for accelerate before 1.8,
+It stays silent on `"auto"`, on an accumulation that a Trainer's file leaves out unless the repository asks for accelerate before 1.8
+(with transformers before 4.30 always),
 if the named file is not in the repository, and on `train_batch_size` while the number of
 processes is not known and some number would fit.
 """
@@ -43,6 +45,7 @@ _STEPS: Final = "gradient_accumulation_steps"
 _AUTO: Final = "auto"
 _LONGEST: Final = 18
 _STEPS_OF_ACCELERATE: Final = (1, 8)  # the version of accelerate since which the Trainer's accumulation counts
+_BY_ACCELERATE: Final = (4, 30)  # the version of transformers since which its Trainer starts DeepSpeed through accelerate
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -126,8 +129,10 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
     steps = pair.size(Name.GRADIENT_ACCUMULATION_STEPS)
     if (_STEPS,) in keyed or steps is None or steps.value == 1 or not ((_TRAIN,) in keyed or (_MICRO,) in keyed) or _elastic(pair):
         return
+    if pair.trainer and _asks_for_older("transformers", _BY_ACCELERATE, pair):
+        return
     stops = pair.trainer and (pair.companion.of_launcher or (pair.value(_TRAIN) is not None and pair.value(_MICRO) is not None))
-    older = _older_accelerate(pair) if pair.trainer and not stops else ""
+    older = _asks_for_older("accelerate", _STEPS_OF_ACCELERATE, pair) if pair.trainer and not stops else ""
     if pair.trainer and not stops and not older:
         return
     does = "and DeepSpeed stops at start" if stops else "so DeepSpeed steps after every micro batch"
@@ -136,10 +141,10 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
     yield Finding(CODE, message, _severity(stops=stops), at, related=pair.related(at, steps), holds=_automatic(_STEPS))
 
 
-def _older_accelerate(pair: _Pair) -> str:
-    """The versions of accelerate that the repository asks for, if none of them steps as the recipe says: `0.34.2 `."""
-    pins = (pin for pin in pair.run.framework.pins if pin.package == "accelerate" and pin.high is not None)
-    return next((f"{pin.text.lstrip('= ')} " for pin in pins if pin.high and pin.high <= _STEPS_OF_ACCELERATE), "")
+def _asks_for_older(package: str, version: tuple[int, int], pair: _Pair) -> str:
+    """The versions of a package that the repository asks for, if all of them are before `version`: `0.34.2 `."""
+    pins = (pin for pin in pair.run.framework.pins if pin.package == package and pin.high is not None)
+    return next((f"{pin.text.lstrip('= ')} " for pin in pins if pin.high and pin.high <= version), "")
 
 
 def _product(pair: _Pair) -> Iterator[Outcome]:
