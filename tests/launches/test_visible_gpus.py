@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,38 @@ def test_the_launch_shows_why_there_are_several(tmp_path: Path, capsys: pytest.C
     told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert "global batch size 64 = 8 x 2 x 4" in told
     assert any(line.startswith("GPUs 4 CUDA_VISIBLE_DEVICES") and "DataParallel: one process feeds all" in line for line in told)
+
+
+# 2 x 4 = 8 on the one GPU that unsloth takes.
+UNSLOTH = """\
+from unsloth import FastLanguageModel
+from trl import SFTConfig, SFTTrainer
+
+args = SFTConfig(output_dir="o", per_device_train_batch_size=2, gradient_accumulation_steps=4)
+SFTTrainer(args=args).train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "program", "expected"),
+    [
+        pytest.param("python train.py", UNSLOTH, 8, id="one process"),
+        pytest.param("CUDA_VISIBLE_DEVICES=0,1 python train.py", UNSLOTH, 8, id="that sees two"),
+        pytest.param("torchrun --nproc_per_node 2 train.py", UNSLOTH, 16, id="two processes"),
+        pytest.param("RANK=0 WORLD_SIZE=2 python train.py", UNSLOTH, None, id="one of a group"),
+        pytest.param("python train.py", UNSLOTH.replace("unsloth", "acme"), None, id="another library"),
+        pytest.param("python train.py", UNSLOTH.replace("trl", "acme"), None, id="a trainer of something else"),
+    ],
+)
+def test_unsloth_takes_one_gpu_if_no_launcher_starts_it(command: str, program: str, expected: int | None, tmp_path: Path) -> None:
+    found = [each for each in batches(checked(tmp_path, {"run.sh": f"{command}\n", "train.py": program})) if each is not None]
+    assert found == ([expected] if expected is not None else [])
+
+
+@pytest.mark.parametrize(("claimed", "expected"), [(8, []), (16, ["GBS101"])])
+def test_a_notebook_with_unsloth_trains_on_one_gpu(claimed: int, expected: list[str], tmp_path: Path) -> None:
+    code = UNSLOTH.replace("steps=4)", f"steps=4)  # effective batch size {claimed}")
+    cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": [], "execution_count": None}
+    notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    assert codes(checked(tmp_path, {"a.ipynb": notebook})) == expected
+    assert codes(checked(tmp_path, {"a.ipynb": notebook.replace("unsloth", "acme")})) == []

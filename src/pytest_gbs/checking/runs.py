@@ -25,12 +25,12 @@ from pytest_gbs.claims.worlds import (
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.frameworks.conditions import Applied, applied_to, serves_too
 from pytest_gbs.model.declaration import Declaration, Force
-from pytest_gbs.model.document import Document
+from pytest_gbs.model.document import NOTEBOOK, Document
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import KeyPath, Location
-from pytest_gbs.model.quantity import HARDWARE, Name, Note, Origin, Quantity, Size
+from pytest_gbs.model.quantity import HARDWARE, ONE_GPU, Name, Note, Origin, Quantity, Size
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.model.run import Geometry, Policy, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
@@ -89,6 +89,8 @@ def _runs(recipe: _Recipe, stated: StatedByComments, context: Context) -> tuple[
     document, framework, sizes, places = recipe
     declarations = stated.declarations
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
+    if not own and framework.one_gpu and document.source.path.endswith(NOTEBOOK) and framework.one_gpu <= document.imports:
+        own = {Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, 1, Origin.DEFAULT, note=ONE_GPU)}
     evidence = HardwareEvidence(own, context.given, context.hardware, context.nearby)
     applied = applied_with_tokens(document, framework, sizes)
     said = said_in_comments(declarations, Force.STATES)

@@ -144,6 +144,7 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
         removals=tuple(_removal(each, raw.get("package", ""), home) for each in raw.get("removals", ())),
         copies=words(raw.get("copies", ())),
         beside=words(raw.get("beside", ())),
+        one_gpu=frozenset(words(raw.get("one-gpu", ()))),
         feeds_gpus=_feeds_gpus(raw["feeds-visible-gpus"], named) if "feeds-visible-gpus" in raw else None,
     )
     return _in_eras(built, raw, name, home)

@@ -26,7 +26,7 @@ from pytest_gbs.launches.program_files import (
 )
 from pytest_gbs.launches.programs._words import opaque_word
 from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
-from pytest_gbs.launches.visible_gpus import with_fed_gpus
+from pytest_gbs.launches.visible_gpus import with_fed_gpus, with_one_gpu
 from pytest_gbs.model.command import Word, Written
 from pytest_gbs.model.document import TAKES_IN, Document, Scalar
 from pytest_gbs.model.framework import Arguments, Framework
@@ -62,7 +62,10 @@ class LaunchResolver:
             resolved = resolved._replace(framework=table)
         if resolved is not None and opaque_word(found.start.program[1:]) is not None:
             resolved = resolved._replace(framework=of_a_part(resolved.framework))
-        if resolved is None or found.start.visible is None or resolved.total is not None:
+        if resolved is None or resolved.total is not None:
+            return resolved
+        resolved = resolved._replace(found=with_one_gpu(resolved.found, resolved.framework, self._tree))
+        if found.start.visible is None or resolved.found is not found:
             return resolved
         return resolved._replace(found=with_fed_gpus(resolved.found, resolved.document, resolved.framework, self._tree))
 

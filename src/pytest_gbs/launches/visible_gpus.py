@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from pytest_gbs.composition import DocumentCache
 from pytest_gbs.frameworks.conditions import holds
@@ -16,8 +17,10 @@ from pytest_gbs.model.limits import MOST_PROGRAM_FILES
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import Program
-from pytest_gbs.model.quantity import Name, Note, Noted, Quantity
+from pytest_gbs.model.quantity import ONE_GPU, Name, Note, Noted, Origin, Quantity
 from pytest_gbs.readers.python.modules import module_paths
+
+_RANKS: Final = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
 
 
 def with_fed_gpus(found: FoundLaunch, document: Document, framework: Framework, tree: DocumentCache) -> FoundLaunch:
@@ -31,6 +34,22 @@ def with_fed_gpus(found: FoundLaunch, document: Document, framework: Framework, 
     if not as_stated or not tree.once((program, feeds), lambda: _trains_on_all(program, feeds, tree)):
         return found
     world = visible._replace(name=Name.WORLD_SIZE, note=Note("DataParallel: one process feeds all", Noted.FED))
+    return _with_world(found, world)
+
+
+def with_one_gpu(found: FoundLaunch, framework: Framework, tree: DocumentCache) -> FoundLaunch:
+    """`found` with one GPU as its world, if its one process takes no more than that."""
+    known = any(size.name == Name.WORLD_SIZE and isinstance(size, Quantity) for size in found.start.sizes)
+    if known or not framework.one_gpu or found.start.name != "python" or any(each.name in _RANKS for each in found.environment):
+        return found
+    source = tree.read(found.program) if found.program is not None and not found.missing else None
+    file = read_imports(source) if isinstance(source, Source) else None
+    if file is None or not framework.one_gpu.issubset(name.partition(".")[0] for name in file.imports):
+        return found
+    return _with_world(found, Quantity(Name.WORLD_SIZE, 1, Origin.LAUNCH, at=found.launch.at, note=ONE_GPU))
+
+
+def _with_world(found: FoundLaunch, world: Quantity) -> FoundLaunch:
     sizes = (world, *(size for size in found.start.sizes if size.name != Name.WORLD_SIZE))
     start = found.start._replace(sizes=sizes)
     quantities = tuple(size for size in sizes if isinstance(size, Quantity))

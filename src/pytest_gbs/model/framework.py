@@ -290,7 +290,8 @@ class Framework(NamedTuple):
 
     `package` is the name under which the framework is installed, whose versions `since` and `until` of its rows and equations
     speak of. `copies` are the files of which a copy of it in a repository has one, which says its version. `removals` are keys that a
-    newer version has no more, `feeds_gpus` says when one process trains on several GPUs, and `eras` what the framework was before
+    newer version has no more, `feeds_gpus` says when one process trains on several GPUs, `one_gpu` are packages of which a program
+    that imports them all has one process train on one GPU whatever it sees, and `eras` what the framework was before
     versions that changed it, oldest first (made by
     `frameworks.versions.in_eras`). `commit` is the state of its source that the recipe is for where that is not a release, and any of
     several versions; "" elsewhere. `beside` are other packages that a rule asks the version of, and `pins` what the repository says of
@@ -331,6 +332,7 @@ class Framework(NamedTuple):
     eras: tuple[Era, ...] = ()
     copies: tuple[str, ...] = ()
     feeds_gpus: FeedsGpus | None = None
+    one_gpu: frozenset[str] = frozenset()
     commit: str = ""
     beside: tuple[str, ...] = ()
     pins: tuple[Pin, ...] = ()

@@ -139,6 +139,7 @@ class Note(NamedTuple):
 
 
 NO_NOTE: Final = Note()
+ONE_GPU: Final = Note("its trainer takes one GPU if no launcher starts it")
 
 
 def together(notes: Iterable[Note]) -> Note:
