@@ -212,7 +212,7 @@ def test_unsloth_takes_one_gpu_if_no_launcher_starts_it(command: str, program: s
 @pytest.mark.parametrize(("claimed", "expected"), [(8, []), (16, ["GBS101"])])
 def test_a_notebook_with_unsloth_trains_on_one_gpu(claimed: int, expected: list[str], tmp_path: Path) -> None:
     code = UNSLOTH.replace("steps=4)", f"steps=4)  # effective batch size {claimed}")
-    cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": [], "execution_count": None}
+    cell: dict[str, object] = {"cell_type": "code", "source": code, "metadata": {}, "outputs": [], "execution_count": None}
     notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     assert codes(checked(tmp_path, {"a.ipynb": notebook})) == expected
     assert codes(checked(tmp_path, {"a.ipynb": notebook.replace("unsloth", "acme")})) == []
