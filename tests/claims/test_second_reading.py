@@ -47,6 +47,35 @@ def test_nodes_and_gpus_apart_from_each_other(comment: str, micro: int, steps: i
 @pytest.mark.parametrize(
     ("comment", "micro", "steps"),
     [
+        ("Config for 2 x 8 GPUs with GBS 128", 4, 2),  # 16 x 4 x 2
+        ("effective batch size: 256 on 4 * 8 GPUs", 8, 1),  # 32 x 8
+        ("GBS 128, 2 x 8 GPUs", 4, 2),
+        ("2 x 8 GPUs, global batch size 16", 1, 1),
+        ("GBS 64 with 4 x 8 GPUs, accumulation 2", 4, 2),  # 4 on each of 8 GPUs
+        ("GBS 32 (4 x 8 GPUs)", 4, 1),
+        ("GBS 32 on 4 x 8 GPUs", 4, 1),
+    ],
+)
+def test_two_numbers_before_the_gpus_are_nodes_or_a_micro_batch(comment: str, micro: int, steps: int) -> None:
+    assert findings(comment, micro, steps) == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "micro", "steps"),
+    [
+        ("Config for 2 x 8 GPUs with GBS 128", 4, 1),  # 16 x 4 = 64
+        ("GBS 128, 2 x 8 GPUs", 4, 8),  # 16 x 4 x 8 = 512, and 8 x 4 x 8 = 256
+        ("GBS 64 with 4 x 8 GPUs, accumulation 2", 4, 4),  # 4 x 4 x 8 = 128
+        ("GBS 32 (4 x 8 GPUs)", 4, 2),  # 4 x 2 x 8 = 64
+    ],
+)
+def test_two_numbers_before_the_gpus_that_are_neither(comment: str, micro: int, steps: int) -> None:
+    assert findings(comment, micro, steps)
+
+
+@pytest.mark.parametrize(
+    ("comment", "micro", "steps"),
+    [
         ("2 nodes, 4 per GPU, 8 H100s; global batch size = 64", 2, 1),  # 16 x 2 = 32
         ("GBS = 8 GPUs per machine x 4 hosts x micro 2 x accum 1 (64)", 2, 4),  # 32 x 2 x 4 = 256
         ("GBS = 3 nodes (8 GPUs each) x 8 grad accum x 2 = 384", 1, 8),  # 24 x 8 x 1 = 192

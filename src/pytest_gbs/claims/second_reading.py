@@ -115,7 +115,9 @@ def _accounted(run: Run, passage: Passage, declaration: Declaration) -> _Account
         rest = {i: value for i, value in numbers.items() if i not in [at for _, at in hardware]}
         total = prod(known.values()) * prod(numbers[at] for _, at in hardware)
         named = (each for each in settings(tokens) if each.name in known and each.value != total)
-        if _multiset(rest.values(), total) == _multiset(known.values(), total) and all(each.value == known[each.name] for each in named):
+        said = _multiset(rest.values(), total)
+        is_all = said == _multiset(known.values(), total) or (not said and len(hardware) > 1)  # `GBS 128, 2 x 8 GPUs` names no setting
+        if is_all and all(each.value == known[each.name] for each in named):
             return _Accounted(hardware, next((i for i, value in rest.items() if value == total), None), total)
     return None
 
@@ -144,6 +146,9 @@ def _hardware(tokens: Sequence[WordToken], numbers: dict[int, int], gpus: int | 
     if len(nodes) == 1:
         each = (i for i, value in numbers.items() if i != nodes[0] and value in GPUS_PER_NODE)
         yield from (((Name.NUM_NODES, nodes[0]), (Name.GPUS_PER_NODE, i)) for i in each)
+    elif not nodes:
+        grids = ((i, i + 2) for i in numbers if text_at(tokens, i + 1) in ("x", "*") and numbers.get(i + 2) in GPUS_PER_NODE)
+        yield from (((Name.NUM_NODES, i), (Name.GPUS_PER_NODE, j)) for i, j in grids if devices_at(tokens, j + 1) is not None)
     if all(numbers[i] == 1 for i in nodes):
         yield from (((Name.WORLD_SIZE, i),) for i, value in numbers.items() if value == gpus or devices_at(tokens, i + 1) is not None)
 

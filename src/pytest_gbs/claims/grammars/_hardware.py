@@ -29,6 +29,8 @@ _FRAMES: Final = words(
     "for on with across using use uses need needs require requires over assuming assumes assume target is total all by set to expects"
     " expect whole than of have has at a an the these if ( :"
 )
+# Of them those behind which two numbers are nodes and the GPUs of each, also with blanks between: `on 2 x 8 GPUs`.
+_PLACES: Final = words("on across over for using use uses need needs require requires assuming assume assumes")
 _BEFORE_TOTAL: Final = MAKERS | words("on ( )")
 _IN_ALL: Final = words("total across over altogether")
 _ARTICLES: Final = words("a an the our my one single")
@@ -211,7 +213,8 @@ def _grid(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     of_nodes = text_at(tokens, devices[0]) in NODES
     close = j == i + 2 and tokens[i + 1].start == tokens[i].stop and tokens[j].start == tokens[i + 1].stop
     framed = i == 0 or tokens[i - 1].text in _FRAMES
-    if not (of_nodes if j == i + 1 else of_nodes or (framed and (close or devices[1]))):
+    placed = text_at(tokens, i - 1) in _PLACES
+    if not (of_nodes if j == i + 1 else of_nodes or placed or (framed and (close or devices[1]))):
         return []
     if is_value(tokens, i):
         return []  # `accumulation of 2 x 16xH100`
