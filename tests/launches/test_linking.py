@@ -262,6 +262,13 @@ def test_a_program_that_splits_the_model_itself_has_its_own_arithmetic(split: st
     assert batches(checked(tmp_path, {"run.sh": command, "train.py": "from trl import SFTTrainer\n"})) == []
 
 
+@pytest.mark.parametrize("split", ["--vllm_tensor_parallel_size 4", "--rollout_tensor_parallel_size 2", "--sglang_tp_size 4"])
+def test_what_splits_the_model_for_completions_alone_leaves_the_batch(split: str, tmp_path: Path) -> None:
+    flags = " ".join(f"--{line.replace(': ', ' ')}" for line in KEYS.splitlines())
+    command = f"torchrun --nproc_per_node 8 train.py {flags} --per_device_train_batch_size 2 {split}\n"
+    assert batches(checked(tmp_path, {"run.sh": command, "train.py": "from trl import SFTTrainer\n"})) == [16]  # 2 x 1 x 8
+
+
 def test_a_hydra_configuration_that_is_a_variable_is_not_the_usual_one(tmp_path: Path) -> None:
     files = {
         "launch.py": '@hydra.main(version_base=None, config_path="config", config_name="config")\ndef main(config):\n    pass\n',

@@ -36,6 +36,8 @@ _SPLITS: Final = (
     *("tensor", "pipeline", "context_parallel", "sequence_parallel", "seq_parallel"),
     *("tp_size", "pp_size", "cp_size", "sp_size", "sp_degree", "ulysses", "ring_attn"),
 )
+# What keys begin with that split the model for completions, not for training: `vllm_tensor_parallel_size`.
+_GENERATES: Final = ("vllm", "sglang", "rollout", "infer", "generation")
 
 
 class CommandLineAlone:
@@ -244,7 +246,8 @@ def _splits_otherwise(framework: Framework, given: list[CommandSetting]) -> bool
         return False
     known = {row.key for row in framework.rows}
     keys = (dotted(setting.path) for setting in given if setting.path not in known and setting.text not in ("1", "false"))
-    return any("parallel" in key or key.endswith(_SPLITS) for key in keys if any(part in key for part in _SPLITS))
+    splits = (key for key in keys if any(part in key for part in _SPLITS) and not key.startswith(_GENERATES))
+    return any("parallel" in key or key.endswith(_SPLITS) for key in splits)
 
 
 def _bare(framework: Framework) -> Framework | None:
