@@ -316,3 +316,11 @@ def test_a_program_with_the_trainer_of_a_library_may_compose_other_keys_to_evalu
     program = _COMPOSES.format(imports="from trl import DPOConfig, DPOTrainer", body=_TRAINS)
     (run,) = launched(checked(tmp_path, {**_EVALUATES, "train.py": program}))
     assert (run.framework.name, run.geometry.global_batch_size, run.geometry.value("world_size")) == ("trl", 128, 4)  # 8 x 4 x 4
+
+
+@pytest.mark.parametrize("model", ["--model x", "--load x-mcore", "--mcore_model x-mcore"])
+def test_megatron_swift_takes_its_model_in_several_ways(model: str, tmp_path: Path) -> None:
+    command = (
+        f"NPROC_PER_NODE=8 megatron sft {model} --dataset y --tensor_model_parallel_size 2 --micro_batch_size 2 --global_batch_size 32\n"
+    )
+    assert batches(checked(tmp_path, {"run.sh": command})) == [32]
