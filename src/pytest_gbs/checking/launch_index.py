@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
@@ -211,7 +211,7 @@ def _is_about(path: str, files: frozenset[str] | None, memory: Memory) -> bool:
 def _recall_scripts(scripts: Scripts, repository: Repository, about: frozenset[str] | None) -> None:
     """Read those of `scripts` that are not as an earlier check had them; the others launch what they launched."""
     read: dict[str, ReadScript] = {}
-    scripts.keep(read)  # what it holds may be out of date
+    scripts.offer(read)  # what it holds may be out of date
     assert repository.memory is not None
     for path in scripts.paths:
         found = repository.recall(
@@ -221,7 +221,8 @@ def _recall_scripts(scripts: Scripts, repository: Repository, about: frozenset[s
             partial(_is_about, path, about, repository.memory),
         )
         read.update({path: found} if found is not None else {})
-    if not scripts.keep(read):
+    if not scripts.offer(read):
+        scripts.offer({})
         repository.memory.forget()
 
 
@@ -229,15 +230,13 @@ def _read_together(scripts: Scripts, jobs: int) -> None:
     """Read `scripts` with `jobs` processes; one that fails is left to be read again."""
     from pytest_gbs.checking.worker_pool import WorkerPool
 
-    def share(paths: Iterable[str]) -> dict[str, ReadScript]:
-        found = ((path, Guard().attempt(path, partial(scripts.read_script, path), None)) for path in paths)
-        return {path: script for path, script in found if script is not None}
-
-    pool = WorkerPool(scripts.paths, share, min(jobs, len(scripts.paths) // WORTH_SHARING + 1))
+    processes = min(jobs, len(scripts.paths) // WORTH_SHARING + 1)
+    share = partial(scripts.read_some, processes=processes)
+    pool = WorkerPool(scripts.paths, share, processes)
     try:
         read = share(pool.taken())
         for results in pool.results():
             read.update(results)
     finally:
         pool.close()
-    scripts.keep(read)
+    scripts.offer(read)

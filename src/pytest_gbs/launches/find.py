@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +34,7 @@ from pytest_gbs.model.command import (
     name_of,
 )
 from pytest_gbs.model.document import DOCUMENTS, SCRIPTS
+from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import Grep, Kind, Launch, Mistake, Start, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Unreadable
@@ -43,7 +44,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python import executes_files
 from pytest_gbs.readers.refusal import conflict
 from pytest_gbs.shell import read_commands, reads
-from pytest_gbs.shell.limits import LONGEST_VALUE, MOST_SEARCHES, MOST_TURNS, TOO_LONG, Exhausted, SharedSteps
+from pytest_gbs.shell.limits import LEAST_SHARED, LONGEST_VALUE, MOST_SEARCHES, MOST_TURNS, TOO_LONG, Exhausted, SharedSteps
 from pytest_gbs.shell.starting import started_script
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ class Scripts:
         self.mistakes: defaultdict[str, list[Mistake]] = defaultdict(list)  # in each script or document
         self._stops: list[Stop] = []  # of the script at hand
         self._started = MOST_STARTED
-        self._shared = SharedSteps()
+        self._shared = SharedSteps(self._length)
+        self._offered: Mapping[str, ReadScript] = {}
         self.launcher_files = LauncherFiles(self._finder, self._source)
         self._idle = IdleScripts(self._source, self._finder.named)
 
@@ -127,15 +129,22 @@ class Scripts:
 
     def launches(self, path: str) -> tuple[FoundLaunch, ...]:
         """The launches of the script at `path`, in order."""
-        if path not in self._found:
-            source = self._readable(path)
-            if isinstance(source, Unreadable):
-                self._found[path] = ()
-                self._refused(source)
-            else:
-                worth = _is_worth_reading(source.text) or path in self._jobs or runner_of(path, self._finder.known.__contains__)
-                self._found[path] = self._read(source) if worth else ()
+        known = self.launches_known(path)
+        if known is not None:
+            return known
+        source = self._readable(path)
+        if isinstance(source, Unreadable):
+            self._found[path] = ()
+            self._refused(source)
+        else:
+            self._found[path] = self._read(source) if self._is_worth_reading(source) else ()
         return self._found[path]
+
+    def _is_worth_reading(self, source: Source) -> bool:
+        """Whether a script may launch anything, itself or by what it names, or others may do so with its settings."""
+        if source.path in self._jobs or runner_of(source.path, self._finder.known.__contains__):
+            return True
+        return _may_start(source.text) and not self._idle.is_idle(source)
 
     def read_script(self, path: str) -> ReadScript:
         """What reading the script at `path` comes to, for another process."""
@@ -145,25 +154,47 @@ class Scripts:
         script, unread = self.scripts.get(path), self.unread.get(path)
         return ReadScript(found, script, unread, mistakes, shared.spent - steps, shared.nested - nested)
 
+    def read_some(self, paths: Iterable[str], processes: int) -> dict[str, ReadScript]:
+        """What reading these scripts comes to for one of several processes, until it has taken its part of what all share."""
+        found: dict[str, ReadScript] = {}
+        for path in paths:
+            read = Guard().attempt(path, partial(self.read_script, path), None)
+            if self._shared.is_too_much():
+                break
+            found.update({path: read} if read is not None else {})
+            if self._shared.spent * processes > LEAST_SHARED and self._shared.spent * processes > self._shared.most:
+                break
+        return found
+
     def launches_known(self, path: str) -> tuple[FoundLaunch, ...] | None:
         """The launches of the script at `path`, if it has been read."""
+        offered = self._offered.get(path) if path not in self._found else None
+        if offered is not None and not self._shared.is_too_much(offered.shared, offered.nested):
+            self._take(path, offered)
         return self._found.get(path)
 
-    def keep(self, read_script: Mapping[str, ReadScript]) -> bool:
-        """Take these results for scripts, and no others; False, without taking any, if they include more than is allowed."""
+    def offer(self, read_scripts: Mapping[str, ReadScript]) -> bool:
+        """Forget all; these results are taken as the scripts come up, as far as they fit into what scripts share; whether all do.
+
+        Those that come up behind are read, since the order in which scripts share what there is matters.
+        """
         self._found, self.scripts, self.unread, self.mistakes = {}, {}, {}, defaultdict(list)
-        self._shared.spent = sum(each.shared for each in read_script.values())
-        self._shared.nested = sum(each.nested for each in read_script.values())
-        too_much = self._shared.is_too_much()  # the order in which scripts share what there is matters
-        if too_much:
-            self._shared, read_script = SharedSteps(), {}
-        for path in self.paths if read_script else ():
-            if path in read_script:
-                self._found[path], script, unread, mistakes, _, _ = read_script[path]
-                self.scripts.update({path: script} if script is not None else {})
-                self.unread.update({path: unread} if unread is not None else {})
-                self.mistakes[path] += mistakes
-        return not too_much
+        self._shared, self._offered = SharedSteps(self._length), read_scripts
+        every = read_scripts.values()
+        return not self._shared.is_too_much(sum(each.shared for each in every), sum(each.nested for each in every))
+
+    def _take(self, path: str, read_script: ReadScript) -> None:
+        self._found[path], script, unread, mistakes, steps, nested = read_script
+        self.scripts.update({path: script} if script is not None else {})
+        self.unread.update({path: unread} if unread is not None else {})
+        self.mistakes[path] += mistakes
+        self._shared.spent += steps
+        self._shared.nested += nested
+
+    def _length(self) -> int:
+        """The characters of all scripts."""
+        read = map(self._for_all.read, self.paths)
+        return sum(len(source.text) for source in read if isinstance(source, Source))
 
     def _refused(self, problem: Unreadable) -> None:
         """Note a script that can't be read, unless its bytes show that it launches nothing, or there is nothing to read."""
@@ -410,7 +441,7 @@ def _commented(text: str) -> str | None:
     return "".join(kept) if found else None
 
 
-def _is_worth_reading(text: str) -> bool:
+def _may_start(text: str) -> bool:
     """Whether a launcher is in `text`, or it starts another script, which it names, or it sources a file."""
     return any(word in text for word in (*command_words(), *SCRIPTS)) or _sourcing().search(text) is not None
 

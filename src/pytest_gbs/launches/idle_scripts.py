@@ -12,6 +12,7 @@ from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
 
+NOTHING_GIVEN: Final = Invocation()
 _PYTHON: Final = "python"  # runs a file or a module that is named somewhere, or what it is given itself (`python -c`)
 
 
@@ -28,15 +29,26 @@ class _Text(NamedTuple):
     indirect: bool = False
 
 
+class _Mentioned(NamedTuple):
+    """What texts mention, and the names of the files that they start or source."""
+
+    mentions: _Text = _Text()
+    names: tuple[str, ...] = ()
+
+
 class IdleScripts:
-    """The scripts of a tree, by what they mention; `read` gives a file, `named` the paths of those with a name."""
+    """The scripts of a tree, by what they mention; `read` gives a file, `named` the paths of those with a name.
+
+    Each file is looked at once, and so is each name, whatever names it: thousands of scripts may name each other.
+    """
 
     def __init__(self, read: Callable[[str], Source | None], named: Callable[[str], Sequence[str]]) -> None:
         self._read, self._named = read, named
-        self._texts: dict[str, tuple[_Text, frozenset[str]]] = {}
+        self._files: dict[str, _Mentioned] = {}
+        self._names: dict[str, _Mentioned] = {}
         self._closures: dict[str, _Text] = {}
 
-    def is_idle(self, source: Source, how: Invocation) -> bool:
+    def is_idle(self, source: Source, how: Invocation = NOTHING_GIVEN) -> bool:
         """Whether `source`, the scripts that it names, and what it is started with, mention nothing that launches."""
         own = self._closure(source)
         if own.launcher or own.open:
@@ -49,26 +61,77 @@ class IdleScripts:
         return not (found.indirect and any(map(self._named, _tokens(text))))
 
     def _closure(self, source: Source) -> _Text:
-        if source.path not in self._closures:
-            found, pending = {source.path: source}, [source]
-            texts: list[_Text] = []
-            while pending and not (texts and texts[-1].launcher):
-                each = pending.pop()
-                text, names = self._mentioned(each)
-                texts.append(text)
-                for path in (path for name in names for path in self._named(name) if path not in found):
-                    other = self._read(path)
-                    if other is not None:
-                        found[path] = other
-                        pending.append(other)
-            self._closures[source.path] = _together(texts)
-        return self._closures[source.path]
+        """What a script mentions, and the files that it names, and those that these name."""
+        if source.path not in self._files:
+            self._files[source.path] = self._of_text(source.text)
+        own = self._files[source.path]
+        if own.mentions.launcher:
+            return own.mentions
+        for name in own.names:
+            if name not in self._closures:
+                self._close(name)
+            if self._closures[name].launcher:
+                return self._closures[name]
+        return _together([own.mentions, *(self._closures[name] for name in own.names)])
 
-    def _mentioned(self, source: Source) -> tuple[_Text, frozenset[str]]:
-        if source.path not in self._texts:
-            found, names = _mentioned(source.text)
-            self._texts[source.path] = found, names | _tokens(source.text) if found.indirect else names
-        return self._texts[source.path]
+    def _close(self, start: str) -> None:
+        """Find what can be reached from a name: those that reach each other reach the same, which is Tarjan's algorithm.
+
+        Once a launcher is met, all names on the way to it reach one, and no more is asked about them.
+        """
+        met: list[str] = []  # the names that may yet reach each other
+        place: dict[str, int] = {}  # of each among them
+        texts: dict[str, _Text] = {}
+        way: list[tuple[str, Iterator[str]]] = []
+        lowest: list[int] = []  # of those that each name on the way reaches, the place of the first
+
+        def enter(name: str) -> None:
+            place[name], texts[name] = len(met), self._name(name).mentions
+            way.append((name, iter(self._name(name).names)))
+            lowest.append(len(met))
+            met.append(name)
+
+        enter(start)
+        while way:
+            name, others = way[-1]
+            if texts[name].launcher:
+                self._closures.update(dict.fromkeys(met, texts[name]))
+                return
+            other = next(others, None)
+            if other is None:
+                way.pop()
+                low = lowest.pop()
+                if low == place[name]:
+                    self._closures.update(dict.fromkeys(met[low:], texts[name]))
+                    del met[low:]
+                if way:
+                    lowest[-1] = min(lowest[-1], low)
+                    texts[way[-1][0]] = _together([texts[way[-1][0]], texts[name]])
+            elif other in self._closures:
+                texts[name] = _together([texts[name], self._closures[other]])
+            elif other in place:
+                lowest[-1] = min(lowest[-1], place[other])
+            else:
+                enter(other)
+
+    def _name(self, name: str) -> _Mentioned:
+        """What all files of a name mention together."""
+        if name not in self._names:
+            found = [self._file(path) for path in self._named(name)]
+            names = dict.fromkeys(other for each in found for other in each.names)
+            self._names[name] = _Mentioned(_together([each.mentions for each in found]), tuple(names))
+        return self._names[name]
+
+    def _file(self, path: str) -> _Mentioned:
+        if path not in self._files:
+            source = self._read(path)
+            self._files[path] = self._of_text(source.text) if source is not None else _Mentioned()
+        return self._files[path]
+
+    def _of_text(self, text: str) -> _Mentioned:
+        found, names = _mentioned(text)
+        every = names | _tokens(text) if found.indirect else names
+        return _Mentioned(found, tuple(sorted(name for name in every if self._named(name))))
 
 
 def _mentioned(text: str) -> tuple[_Text, frozenset[str]]:

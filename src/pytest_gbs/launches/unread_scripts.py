@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_gbs.launches.mentions import NameIndex, has_batch_key, programs, train
@@ -45,12 +45,14 @@ class UnreadScripts:
 
     def may_launch(self, path: str) -> bool:
         """Whether the script at `path`, or one that it names, starts what trains, or any program beside a batch key or a recipe."""
-        texts = [self._mentions(each) for each in self._closure(path)]
-        found = frozenset(program for text in texts for program in text.programs)
-        if not found or train(found):
-            return bool(found)
-        outright = dict.fromkeys(each for text in texts for each in text.outright)
-        return any(text.batch for text in texts) or any(has_batch_key(self._text(each) or "") for each in outright)
+        some, batch = False, False
+        outright: dict[str, None] = {}
+        for text in map(self._mentions, self._closure(path)):
+            some, batch = some or bool(text.programs), batch or text.batch
+            if train(text.programs) or (some and batch):
+                return True
+            outright.update(dict.fromkeys(text.outright))
+        return some and any(has_batch_key(self._text(each) or "") for each in outright)
 
     def launches(self, text: str) -> bool:
         """Whether a part of a script names a program that may train, or another script."""
@@ -69,14 +71,15 @@ class UnreadScripts:
             self._possible[path] = frozenset(each for one in self._closure(path) for each in self._mentions(one).possible)
         return recipe in self._possible[path]
 
-    def _closure(self, path: str) -> list[str]:
-        """A script with those that it names, and that they name."""
-        found, pending = {path: None}, [path]
+    def _closure(self, path: str) -> Iterator[str]:
+        """Yield a script, those that it names, and those that they name."""
+        found, pending = {path}, [path]
         while pending:
-            new = [each for each in self._mentions(pending.pop()).scripts if each not in found]
-            found.update(dict.fromkeys(new))
+            each = pending.pop()
+            yield each
+            new = [other for other in self._mentions(each).scripts if other not in found]
+            found.update(new)
             pending += new
-        return list(found)
 
     def _text(self, path: str) -> str | None:
         found = self._tree.read(path)

@@ -21,7 +21,9 @@ MOST_PIECES: Final = 50_000  # placeholders of a template, lines of a code block
 MOST_LOOKS: Final = 16  # times that the parser may look at each character, on average; syntax broken so badly is UNREAD
 MOST_STEPS: Final = 40_000  # statements and words, each turn of a loop and each call counted; UNREAD points to the rest
 MOST_COMMANDS: Final = 2_000  # commands; UNREAD points to the rest
-MOST_SHARED: Final = 1_000_000  # of these in all scripts together, without what each may have for its length; UNREAD says where it ends
+LEAST_SHARED: Final = 200_000  # of these in all scripts together, without what each may have for its length; UNREAD says where it ends
+CHARACTERS_OF_SHARED: Final = 2  # characters of all scripts for which they may have one more together
+MOST_SHARED: Final = 1_000_000  # of these in all scripts together, however long they are
 MOST_NESTED: Final = 1_000  # scripts that started scripts start, in all together, those three deep counted four times; UNREAD says where
 LEAST_OWN: Final = 200  # of these that a script may have for itself, however short
 CHARACTERS_OF_ONE: Final = 5  # characters of a script for which it may have one more for itself
@@ -66,23 +68,36 @@ class Exhausted(Exception):
 class SharedSteps:
     """The statements and words of all scripts of a check: what loops, calls and scripts that others source or start multiply.
 
-    `spent` are those beyond what each script may have for its own length, `nested` are scripts that started scripts start.
+    `spent` are those beyond what each script may have for its own length, `nested` are scripts that started scripts start. `length`
+    gives the characters of all scripts, and is asked only where many are spent.
     """
 
-    __slots__ = ("met_before", "nested", "own", "spent")
+    __slots__ = ("_length", "_most", "met_before", "nested", "own", "spent")
 
-    def __init__(self) -> None:
+    def __init__(self, length: Callable[[], int]) -> None:
         self.own = self.spent = self.nested = 0
         self.met_before = False
+        self._length = length
+        self._most = 0  # not known yet
 
     def begin(self, text: str) -> None:
         """Go on to a script of the tree, which may have some for its own length."""
         self.own = LEAST_OWN + len(text) // CHARACTERS_OF_ONE
         self.met_before = self.is_too_much()
 
-    def is_too_much(self) -> bool:
-        """Whether more was asked for than there is."""
-        return self.spent > MOST_SHARED or self.nested > MOST_NESTED
+    def is_too_much(self, more: int = 0, more_nested: int = 0) -> bool:
+        """Whether more was asked for than there is, or would be with so many more."""
+        return self.nested + more_nested > MOST_NESTED or self._exceeds(self.spent + more)
+
+    def _exceeds(self, spent: int) -> bool:
+        return spent > min(LEAST_SHARED, MOST_SHARED) and spent > self.most
+
+    @property
+    def most(self) -> int:
+        """How many all scripts may have together."""
+        if not self._most:
+            self._most = min(MOST_SHARED, LEAST_SHARED + self._length() // CHARACTERS_OF_SHARED)
+        return self._most
 
     def start(self, depth: int) -> None:
         """Pay for a script that is started, `depth` scripts within each other: those that start each other all start more and more.
@@ -102,8 +117,8 @@ class SharedSteps:
         if self.own < 0:
             self.spent -= self.own
             self.own = 0
-            if self.spent > MOST_SHARED:
-                often = f"more than {MOST_SHARED:,} statements and words in loops, calls and scripts that others source or start"
+            if self._exceeds(self.spent):
+                often = f"more than {self.most:,} statements and words in loops, calls and scripts that others source or start"
                 raise Exhausted(often, met_before=self.met_before)
 
     def take_in(self, text: str) -> None:
