@@ -159,6 +159,64 @@ def test_scripts_that_start_what_is_too_much_say_so_once(tmp_path: Path, monkeyp
     assert shared.count("warning") == 1
 
 
+def _starting_often(root: Path, number: int) -> Scripts:
+    work = "for i in 1 2 3 4 5 6 7 8; do X=$i; Y=${X}a; done\n" + LAUNCH
+    starts = {f"s{n:03}.sh": "".join(f"bash work.sh {n}{k}\n" for k in range(5)) for n in range(number)}
+    write(root, {"sft.yaml": recipe(), "work.sh": work, **starts})
+    return Scripts(tree := WorkTree(str(root)), tuple(tree.paths()), lambda _: False)
+
+
+@pytest.mark.parametrize(("number", "most"), [(9, 250), (90, 2_500)])
+def test_scripts_that_start_others_share_as_much_as_their_text_allows(
+    number: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_gbs.shell.limits.LEAST_SHARED", 100)
+    monkeypatch.setattr("pytest_gbs.shell.limits.CHARACTERS_OF_SHARED", 4)
+    scripts = _starting_often(tmp_path, number)
+    assert most / 2 < sum(scripts.read_script(path).shared for path in scripts.paths) < most + 2_000
+    assert scripts.unread and all("statements and words in loops" in each.reason for each in scripts.unread.values())
+
+
+def test_scripts_of_which_others_read_too_many_are_read_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_gbs.shell.limits.MOST_SHARED", 20_000)
+    _starting_often(tmp_path, 420)
+    alone, together = (check(WorkTree(str(tmp_path)), (), Settings(), Given(), jobs=jobs) for jobs in (1, 3))
+    assert "GBS007" in {finding.code for finding in alone.findings()}
+    assert alone == together
+
+
+def test_scripts_that_name_each_other_and_launch_nothing_are_not_read(tmp_path: Path) -> None:
+    chain = {f"c{n}.sh": f"source c{n + 1}.sh\nexport A=1\n" for n in range(1_000)}
+    same = {f"{n}/run.sh": "bash run.sh x\n" for n in range(1_000)}
+    write(tmp_path, {"sft.yaml": recipe(), "launch.sh": LAUNCH, **chain, **same})
+    before = time.process_time()
+    scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)
+    assert [path for path in scripts.paths if scripts.launches(path)] == ["launch.sh"]
+    assert time.process_time() - before < MOST_SECONDS
+    assert list(scripts.scripts) == ["launch.sh"]
+
+
+def test_all_scripts_have_only_so_many_launches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("shell.limits", "launches.find"):
+        monkeypatch.setattr(f"pytest_gbs.{module}.MOST_LAUNCHED", 50)
+    write(tmp_path, {"sft.yaml": recipe(), **{f"s{n:02}.sh": LAUNCH * 10 for n in range(9)}})
+    scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)
+    assert [len(scripts.launches(path)) for path in scripts.paths] == [10] * 5 + [0] * 4
+    assert [each.met_before for each in scripts.unread.values()] == [False, True, True, True]
+    assert scripts.unread["s05.sh"].reason == "more than 50 launches in all scripts together"
+
+
+@pytest.mark.parametrize(("number", "code"), [(10, ""), (300, "GBS001")])
+def test_recipes_that_inherit_from_a_large_one_have_their_part_of_what_is_composed(number: int, code: str, tmp_path: Path) -> None:
+    sizes = "policy: {train_global_batch_size: 512, train_micro_batch_size: 4}\ncluster: {gpus_per_node: 8, num_nodes: 1}\nsft: {seed: 1}\n"
+    base = sizes + "".join(f"key{n}: {n}\n" for n in range(9_000))
+    write(tmp_path, {"base.yaml": base, **{f"r{n}.yaml": f"defaults: base.yaml\n{sizes}" for n in range(number)}})
+    before = time.process_time()
+    report = _report(tmp_path)
+    assert time.process_time() - before < MOST_SECONDS / 2
+    assert {finding.code for finding in report.findings()} == ({code} if code else set())
+
+
 def test_scripts_within_their_own_length_share_nothing(tmp_path: Path) -> None:
     write(tmp_path, {"sft.yaml": recipe(), **{f"s{n}.sh": "export A=1\n" * n + LAUNCH for n in range(40)}})
     scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)

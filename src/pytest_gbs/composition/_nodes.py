@@ -14,10 +14,10 @@ MISSING: Final = "???"
 class Budget:
     """How many nodes one composition may still make, and how many characters of interpolations it may still parse."""
 
-    __slots__ = ("characters", "left")
+    __slots__ = ("characters", "left", "most")
 
-    def __init__(self) -> None:
-        self.left = MOST_COMPOSED
+    def __init__(self, most: int = MOST_COMPOSED) -> None:
+        self.left = self.most = most
         self.characters = MOST_INTERPOLATED
 
     def spend(self, count: int = 1) -> None:
@@ -27,7 +27,7 @@ class Budget:
         """
         self.left -= count
         if self.left < 0:
-            raise LimitExceeded(f"more than {MOST_COMPOSED:,} values")
+            raise LimitExceeded(f"more than {self.most:,} values")
 
     def parse(self, text: str) -> None:
         """Subtract the characters of `text`.

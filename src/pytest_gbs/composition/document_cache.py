@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import cached_property
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_gbs.composition._errors import CompositionError
@@ -10,7 +11,8 @@ from pytest_gbs.composition._from_document import from_document
 from pytest_gbs.composition._nodes import Branch, Budget, Node, copy
 from pytest_gbs.composition.composed import ProblemKind
 from pytest_gbs.files.regular import MISSING
-from pytest_gbs.model.document import Document
+from pytest_gbs.model.document import CONFIGURATIONS, Document
+from pytest_gbs.model.limits import ALL_COMPOSED, LEAST_COMPOSED, MOST_COMPOSED
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.tree import Tree
 
@@ -48,6 +50,12 @@ class DocumentCache:
         if self._files is None:
             self._files = frozenset(self.paths())
         return path in self._files
+
+    @cached_property
+    def most_composed(self) -> int:
+        """How many values each configuration may be composed of: many of one large base are as much work as a file of all their values."""
+        together = ALL_COMPOSED // max(1, sum(path.endswith(CONFIGURATIONS) for path in self.paths()))
+        return max(LEAST_COMPOSED, min(MOST_COMPOSED, together))
 
     def has_folder(self, path: str) -> bool:
         """Whether there are files below `path`."""

@@ -40,7 +40,7 @@ def compose(
     values, and composing ends at the first file that is not there. Hydra's own settings (`hydra.*`, `hydra/*`) are left out, as Hydra
     leaves them out of what the program gets.
     """
-    budget = Budget()
+    budget = Budget(cache.most_composed)
     folder = ConfigFolder(cache, config_dir.strip("/"), budget)
     folder.search_as(config_name)
     problems: list[ComposeProblem] = []

@@ -162,7 +162,7 @@ class _Family:
             costs.update(parents[-1].costs)
             if len(costs) > MOST_PARENTS:
                 raise LimitExceeded(f"more than {MOST_PARENTS} files")
-        budget = Budget()
+        budget = Budget(self.cache.most_composed)
         budget.spend(sum(costs.values()))
         before = budget.left
         root = self.cache.nodes(source, budget, self.style.loader)

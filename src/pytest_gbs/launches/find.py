@@ -44,7 +44,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python import executes_files
 from pytest_gbs.readers.refusal import conflict
 from pytest_gbs.shell import read_commands, reads
-from pytest_gbs.shell.limits import LEAST_SHARED, LONGEST_VALUE, MOST_SEARCHES, MOST_TURNS, TOO_LONG, Exhausted, SharedSteps
+from pytest_gbs.shell.limits import LEAST_SHARED, LONGEST_VALUE, MOST_LAUNCHED, MOST_SEARCHES, MOST_TURNS, TOO_LONG, Exhausted, SharedSteps
 from pytest_gbs.shell.starting import started_script
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Scripts:
     def launches_known(self, path: str) -> tuple[FoundLaunch, ...] | None:
         """The launches of the script at `path`, if it has been read."""
         offered = self._offered.get(path) if path not in self._found else None
-        if offered is not None and not self._shared.is_too_much(offered.shared, offered.nested):
+        if offered is not None and not self._shared.is_too_much(offered.shared, offered.nested, len(offered.found)):
             self._take(path, offered)
         return self._found.get(path)
 
@@ -181,7 +181,8 @@ class Scripts:
         self._found, self.scripts, self.unread, self.mistakes = {}, {}, {}, defaultdict(list)
         self._shared, self._offered = SharedSteps(self._length), read_scripts
         every = read_scripts.values()
-        return not self._shared.is_too_much(sum(each.shared for each in every), sum(each.nested for each in every))
+        launched = sum(len(each.found) for each in every)
+        return not self._shared.is_too_much(sum(each.shared for each in every), sum(each.nested for each in every), launched)
 
     def _take(self, path: str, read_script: ReadScript) -> None:
         self._found[path], script, unread, mistakes, steps, nested = read_script
@@ -190,6 +191,7 @@ class Scripts:
         self.mistakes[path] += mistakes
         self._shared.spent += steps
         self._shared.nested += nested
+        self._shared.launched += len(read_script.found)
 
     def _length(self) -> int:
         """The characters of all scripts."""
@@ -235,8 +237,13 @@ class Scripts:
         found = tuple(islice(launches, MOST_LAUNCHES + 1))
         if len(found) > MOST_LAUNCHES:
             self._stops.append(Stop(f"more than {MOST_LAUNCHES} launches", found[-1].launch.at, behind_many=True))
+        found = found[:MOST_LAUNCHES]
+        room = self._shared.launch(len(found))
+        if room < len(found):
+            often = f"more than {MOST_LAUNCHED:,} launches in all scripts together"
+            self._stops.append(Stop(often, found[room].launch.at, self._shared.met_before, behind_many=True))
         self._note(source, script)
-        return found[:MOST_LAUNCHES]
+        return found[:room]
 
     def _launching(self, commands: tuple[Command, ...], script: Script, text: str) -> Iterator[FoundLaunch]:
         for number, command in enumerate(commands):

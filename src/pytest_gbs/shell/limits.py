@@ -24,6 +24,7 @@ MOST_COMMANDS: Final = 2_000  # commands; UNREAD points to the rest
 LEAST_SHARED: Final = 200_000  # of these in all scripts together, without what each may have for its length; UNREAD says where it ends
 CHARACTERS_OF_SHARED: Final = 2  # characters of all scripts for which they may have one more together
 MOST_SHARED: Final = 1_000_000  # of these in all scripts together, however long they are
+MOST_LAUNCHED: Final = 10_000  # launches in all scripts together; UNREAD says where they end
 MOST_NESTED: Final = 1_000  # scripts that started scripts start, in all together, those three deep counted four times; UNREAD says where
 LEAST_OWN: Final = 200  # of these that a script may have for itself, however short
 CHARACTERS_OF_ONE: Final = 5  # characters of a script for which it may have one more for itself
@@ -68,14 +69,14 @@ class Exhausted(Exception):
 class SharedSteps:
     """The statements and words of all scripts of a check: what loops, calls and scripts that others source or start multiply.
 
-    `spent` are those beyond what each script may have for its own length, `nested` are scripts that started scripts start. `length`
-    gives the characters of all scripts, and is asked only where many are spent.
+    `spent` are those beyond what each script may have for its own length, `nested` are scripts that started scripts start, and
+    `launched` what they launch. `length` gives the characters of all scripts, and is asked only where many are spent.
     """
 
-    __slots__ = ("_length", "_most", "met_before", "nested", "own", "spent")
+    __slots__ = ("_length", "_most", "launched", "met_before", "nested", "own", "spent")
 
     def __init__(self, length: Callable[[], int]) -> None:
-        self.own = self.spent = self.nested = 0
+        self.own = self.spent = self.nested = self.launched = 0
         self.met_before = False
         self._length = length
         self._most = 0  # not known yet
@@ -85,9 +86,19 @@ class SharedSteps:
         self.own = LEAST_OWN + len(text) // CHARACTERS_OF_ONE
         self.met_before = self.is_too_much()
 
-    def is_too_much(self, more: int = 0, more_nested: int = 0) -> bool:
+    def is_too_much(self, more: int = 0, nested: int = 0, launched: int = 0) -> bool:
         """Whether more was asked for than there is, or would be with so many more."""
-        return self.nested + more_nested > MOST_NESTED or self._exceeds(self.spent + more)
+        many = self.nested + nested > MOST_NESTED or self.launched + launched > MOST_LAUNCHED
+        return many or self._exceeds(self.spent + more)
+
+    def launch(self, count: int) -> int:
+        """Pay for so many launches; how many of them there is room for.
+
+        Those behind them are paid for too, so that it is known that there were more.
+        """
+        room = max(0, MOST_LAUNCHED - self.launched)
+        self.launched += count
+        return min(count, room)
 
     def _exceeds(self, spent: int) -> bool:
         return spent > min(LEAST_SHARED, MOST_SHARED) and spent > self.most
