@@ -6,8 +6,11 @@ from pytest_gbs.model.record import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
+    from pytest_gbs.cli._input import CheckRequest
     from pytest_gbs.cli._outputs import Output
+    from pytest_gbs.model.report import Report
 
 
 NOT_IN_HELP: Final = "==SUPPRESS=="  # argparse.SUPPRESS
@@ -75,3 +78,16 @@ def outputs(arguments: argparse.Namespace) -> tuple[Output, ...]:
     from pytest_gbs.cli import _outputs
 
     return _outputs.outputs(arguments)
+
+
+def spare_recipes(report: Report, request: CheckRequest, names: Iterable[str | None]) -> None:
+    """Refuse to write a report over one of the files that it is about, without loading anything where none is named.
+
+    Raises:
+        UsageError: one of the files `names` is a recipe or starts one.
+    """
+    written = [name for name in names if name]
+    if written:
+        from pytest_gbs.cli import _outputs
+
+        _outputs.spare_recipes(report, request, written)

@@ -12,6 +12,7 @@ from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
 from pytest_gbs.cli._output import complain_each, slashed
 from pytest_gbs.files.root import is_home, is_root
 from pytest_gbs.files.worktree import WorkTree, find_root, most_searched
+from pytest_gbs.formats._escape import escape
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -142,6 +143,16 @@ def _number(text: str) -> int:
     return number
 
 
+def count(text: str) -> int:
+    """A whole number of the command line, of recipes for one."""
+    number = whole_number(text)
+    if number is None:
+        import argparse
+
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")
+    return number
+
+
 _MOST_JOBS: Final = 8
 
 
@@ -175,7 +186,7 @@ def _existing(path: str) -> str:
         UsageError: there is none.
     """
     if not path or "\0" in path or not os.path.lexists(path):
-        raise UsageError(f"no such file or folder: {path or 'an empty path'}")
+        raise UsageError(f"no such file or folder: {escape(path) or 'an empty path'}")
     return os.path.realpath(path) if os.path.islink(path) and os.path.isdir(path) else os.path.abspath(path)
 
 

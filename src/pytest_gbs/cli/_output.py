@@ -7,6 +7,7 @@ import sys
 
 from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._escape import escape, neutralize
+from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.record import TYPE_CHECKING, Final
 
@@ -70,7 +71,7 @@ def _links(arguments: argparse.Namespace) -> bool:
         return False
     version = known("VTE_VERSION", "")
     is_known = known("TERM_PROGRAM") in _LINKED or known("TERM") in _LINKED_TERMS or any(map(known, _LINKING))
-    return is_known or (version.isdecimal() and int(version) >= _VTE)
+    return is_known or ((whole_number(version) or 0) >= _VTE)
 
 
 def terminal_columns() -> int:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._output import options, write_out
 from pytest_gbs.formats import Format, find
 from pytest_gbs.formats._escape import neutralize
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
+from pytest_gbs.model.report import Role
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from pytest_gbs.cli._input import CheckRequest
     from pytest_gbs.formats import FormatOptions
+    from pytest_gbs.model.report import Report
+
+_NEVER_REPLACED: Final = (Role.RECIPE, Role.LAUNCHER, Role.COMPANION)
 
 
 class Output(NamedTuple):
@@ -45,6 +50,21 @@ def _output(text: str) -> Output:
     if not file:
         raise UsageError(f"--output takes FORMAT:FILE, as in sarif:gbs.sarif, not '{text}'")
     return Output(find(name), file)
+
+
+def spare_recipes(report: Report, request: CheckRequest, names: Iterable[str]) -> None:
+    """Refuse to write a report over one of the files that it is about.
+
+    Raises:
+        UsageError: one of the files `names` is a recipe or starts one.
+    """
+    there = [name for name in names if os.path.lexists(name)]
+    if not there:
+        return
+    read = {os.path.realpath(f"{request.root}/{file.path}") for file in report.files if file.role in _NEVER_REPLACED}
+    for name in there:
+        if os.path.realpath(name) in read:
+            raise UsageError(f"can't write {name}: it is one of the files that are checked; nothing was written")
 
 
 def write_outputs(

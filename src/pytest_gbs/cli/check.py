@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from pytest_gbs.cli._command import SubCommand
-from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, add_outputs, fixes_stdin, outputs, wants_baseline, wants_fixing
-from pytest_gbs.cli._input import CheckRequest, add_input, read_request
+from pytest_gbs.cli._flags import (
+    NOT_IN_HELP,
+    add_baseline,
+    add_fixing,
+    add_outputs,
+    fixes_stdin,
+    outputs,
+    spare_recipes,
+    wants_baseline,
+    wants_fixing,
+)
+from pytest_gbs.cli._input import CheckRequest, add_input, count, read_request
 from pytest_gbs.cli._output import add_output, complain, complain_each, emit, options
 from pytest_gbs.formats import Format, FormatOptions, find
 from pytest_gbs.model.errors import UsageError
@@ -28,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> N
 
     words = unless_fixing("undecided claims fail; =all: unclaimed recipes too")
     group.add_argument("--strict", nargs="?", const="claims", choices=("claims", "all"), metavar="=all", help=words)
-    group.add_argument("--require-verified", type=int, default=0, metavar="N", help=unless_fixing("fail unless N recipes are verified"))
+    group.add_argument("--require-verified", type=count, default=0, metavar="N", help=unless_fixing("fail unless N recipes are verified"))
     group.add_argument("--exit-zero", action="store_true", help=unless_fixing("exit with 0 despite findings"))
     group.add_argument("--changed-since", metavar="REV", help=unless_fixing("only what changed since this git revision, or uses it"))
     words = unless_fixing("compare with the record of a job (pytest_gbs.runtime)")
@@ -67,6 +77,7 @@ def _check(arguments: argparse.Namespace) -> int:
     report = _fixed(request, arguments) if wants_fixing(arguments) else _report(request, arguments)
     if isinstance(report, int):
         return report
+    spare_recipes(report, request, (arguments.output_file, arguments.write_baseline, *(output.file for output in more)))
     if wants_baseline(arguments) or request.settings.baseline:
         from pytest_gbs.cli import _baseline
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._at_line import at_lines, split_line
 from pytest_gbs.cli._command import SubCommand
-from pytest_gbs.cli._flags import add_outputs, outputs
+from pytest_gbs.cli._flags import add_outputs, outputs, spare_recipes
 from pytest_gbs.cli._input import add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.cli._shared import number
@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     how = options(arguments, request.root, request.folder)
     report = request.check(keep_runs=True)
+    spare_recipes(report, request, (arguments.output_file, *(output.file for output in more)))
     if wanted := [(target, line) for target, (_, line) in zip(request.targets, split, strict=False) if line]:
         report = at_lines(report, wanted, Places(report, how))
     if more:
