@@ -99,6 +99,7 @@ ENVIRONMENT: dict[str, dict[str, str]] = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("called")
+    launch = "accelerate launch --num_processes 8 train.py --config a.yaml\n"
     write(folder, {"gbs.toml": "", "a.yaml": BAD, "run.sh": launch, "train.py": ""})
     (folder / "link.json").symlink_to("a.yaml")
     return folder
