@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_gbs.history.lock import Base, LockedBatches
     from pytest_gbs.model.tree import Tree
 
-_MANY: Final = 200_000  # objects made since the collector last ran; CPython has 700
+_MANY: Final = 400_000  # objects made since the collector last ran; CPython has 700
 _FIRST: Final = 100  # files among which a recipe is sought before others share the work
 
 
