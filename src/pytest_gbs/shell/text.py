@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_gbs.model.command import Part, Word, span_of_all
 from pytest_gbs.model.location import Location
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 Parts: TypeAlias = tuple[Part, ...]
+
+_new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
 
 # Stands in a text for what is not known: a character that is part of a word, a name and an expression alike.
 HOLE: Final = "_"
@@ -28,17 +30,20 @@ _ESCAPABLE: Final = '$`"\\\n'
 class ShellText:
     """Parts one behind the other, read as one text; an unknown part is one hole in it."""
 
-    __slots__ = ("_bytes", "_exact", "parts", "starts", "string", "words")
+    __slots__ = ("_bytes", "_written", "parts", "starts", "string", "words")
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.words: dict[tuple[int, int], Word | None] = {}  # those that are the same however often they are read, by their bytes
         self.starts: list[int] = []
-        self._exact: list[bool] = [part.exact and part == Part(part.text, part.at, part.at) for part in parts]
+        # Of each part that is written as it stands: its file, how far behind its place in this text it is there, and where it stops here.
+        self._written: list[tuple[str, int, int] | None] = []
         pieces: list[str] = []
         length = 0
         for part in parts:
             piece = HOLE if part.text is None else part.text
+            exact = part.exact and part == Part(part.text, part.at, part.at)
+            self._written.append((part.at.source, part.at.start - length, length + len(piece)) if exact else None)
             self.starts.append(length)
             pieces.append(piece)
             length += len(piece)
@@ -50,7 +55,8 @@ class ShellText:
         start, stop = node.start_byte, node.end_byte
         if self._bytes is not None:
             start, stop = self.offset(start), self.offset(stop)
-        if node.type in _EXPANSIONS:  # the grammar counts blanks and continued lines before them in
+        first = self.string[start : start + 1]
+        if (first.isspace() or first == "\\") and node.type in _EXPANSIONS:  # the grammar counts blanks and continued lines before them in
             while start < stop and (self.string[start].isspace() or self.string.startswith("\\\n", start)):
                 start += 1
         return start, stop
@@ -77,12 +83,11 @@ class ShellText:
     def _within(self, start: int, stop: int) -> Location | None:
         """Where the characters between two offsets are written if they are all from one exact part, as most are."""
         index = bisect_right(self.starts, start) - 1
-        if index < 0 or start >= stop or not self._exact[index]:
+        written = self._written[index] if index >= 0 else None
+        if written is None or start >= stop or stop > written[2]:
             return None
-        at, base = self.parts[index].at, self.starts[index]
-        if stop - base > at.stop - at.start:
-            return None
-        return Location(at.source, at.start + start - base, at.start + stop - base)
+        source, ahead, _ = written
+        return _new(Location, (source, start + ahead, stop + ahead, None))  # type: ignore[no-any-return]
 
     def hidden(self, start: int, stop: int) -> bool:
         """Whether there is a hole between two offsets."""

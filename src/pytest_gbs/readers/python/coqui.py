@@ -18,8 +18,9 @@ _FLAGS: Final = {"TrainerArgs": ("grad_accum_steps", "grad_accum_steps"), "confi
 
 def trained_by_coqui(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Table]]:
     """Yield the one Trainer of a program with its one TrainerArgs and the one configuration that has a batch, which nothing sets later."""
-    calls = [_of_coqui("Trainer", scopes), _of_coqui("TrainerArgs", scopes), _configurations(scopes)]
-    if any(len(each) != 1 for each in calls) or _BATCH in scopes.attributes:
+    calls = [_of_coqui("Trainer", scopes), _of_coqui("TrainerArgs", scopes)]
+    calls += [_configurations(scopes)] if all(map(len, calls)) else []
+    if [len(each) for each in calls] != [1, 1, 1] or _BATCH in scopes.attributes:
         return
     parts = zip(("coqui", "TrainerArgs", "config"), (each[0] for each in calls), strict=True)
     entries: dict[str, Entry] = {}

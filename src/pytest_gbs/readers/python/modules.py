@@ -154,9 +154,13 @@ class Modules:
         for path in module_paths(name, folder):
             source = self.context.read(path)
             if isinstance(source, Source):
-                of_interest = not sizes or path.endswith("/__init__.py") or _size().search(source.text)
-                return _loaded(source) if of_interest else None
+                return _loaded(source) if not sizes or path.endswith("/__init__.py") or _may_have_sizes(source) else None
         return None
+
+
+@lru_cache(256)  # each launch of a program asks again of all that it imports
+def _may_have_sizes(source: Source) -> bool:
+    return _size().search(source.text) is not None
 
 
 _size = lazy_pattern(r"batch|accum|class \w+\([\w., ]*(?:Arg(?:ument)?s|Config)\b", re.IGNORECASE)

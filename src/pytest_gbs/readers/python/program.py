@@ -87,7 +87,7 @@ class Program(NamedTuple):
         return self.place(start), self.place(max(start, stop - 1)) + 1
 
 
-@lru_cache(2)  # a launch and a check of the file read the same program
+@lru_cache(4)  # a launch and a check of the file read the same program, and a script launches a few in turn
 def read_program(source: Source) -> Program | Unreadable:
     """The program in `source`, or why there is none: this Python's own parser refuses it. Nothing is run or imported.
 

@@ -118,7 +118,7 @@ class Scopes(NamedTuple):
     `called` are the calls by the last name of what they call. `changes` are the attributes and items that are set later, by the name
     that has them, `attributes` those that are attributes, by the attribute too. `stars` are the modules of which everything is imported,
     those of the same package with a dot in front, each with its import. `done` are the calls that are a whole statement, or all that one
-    assigns, with where they are.
+    assigns, with where they are. `names` are the dotted names that were asked for: each launch of a program asks for all of them again.
     """
 
     module: Scope
@@ -131,9 +131,16 @@ class Scopes(NamedTuple):
     changes: dict[str, list[Change]]
     attributes: dict[str, dict[str, list[Change]]]
     done: dict[ast.AST, Branch | None]
+    names: dict[ast.AST, str]
 
     def qualified(self, node: ast.expr) -> str:
         """The dotted name of what is called, as imported (`trl.SFTConfig`); "" if it is not a plain name."""
+        name = self.names.get(node)
+        if name is None:
+            name = self.names[node] = self._put_together(node)
+        return name
+
+    def _put_together(self, node: ast.expr) -> str:
         name, *rest = attribute_path(node) or ("",)
         first = self.imported.get(name, name)
         known = name in self.imported or name in self.module.names
@@ -142,7 +149,7 @@ class Scopes(NamedTuple):
         return ".".join((first, *rest)) if name else ""
 
 
-@lru_cache(2)
+@lru_cache(4)
 def read_scopes(tree: ast.Module) -> Scopes:
     """What `tree` binds; walked with a list instead of recursion, so that depth costs nothing."""
     module = Scope(tree, None)
@@ -186,7 +193,7 @@ def read_scopes(tree: ast.Module) -> Scopes:
         sides = _sides if kind in _BRANCHES and not _is_main(node) else _together
         pending += [(each, inner, below) for each, below in sides(node, branch)]
     called, attributes = _by_name(calls), _by_attribute(changes)
-    return Scopes(module, imported, tuple(stars), tuple(calls), called, tuple(dictionaries), inner_scopes, changes, attributes, done)
+    return Scopes(module, imported, tuple(stars), tuple(calls), called, tuple(dictionaries), inner_scopes, changes, attributes, done, {})
 
 
 def _by_name(calls: list[tuple[ast.Call, Scope]]) -> dict[str, list[tuple[ast.Call, Scope]]]:
