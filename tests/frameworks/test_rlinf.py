@@ -41,7 +41,3 @@ def test_the_batch_of_the_actor(text: str, named: str, batch: int | str | None) 
 @pytest.mark.parametrize("text", [EMBODIED.replace("embodied", "embodied_eval"), EMBODIED.replace(", global_batch_size: 128", "")])
 def test_look_alikes_are_no_recipes(text: str) -> None:
     assert title(text) is None
-
-
-def test_accumulation_follows_from_the_ranks() -> None:
-    assert value(sizes(EMBODIED, data_parallel_size=8).get("gradient_accumulation_steps")) == 4  # 128 / (4 x 8)
