@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import sys
 from typing import Final, TypeAlias
 
@@ -67,7 +66,7 @@ class Changes:
         defined = self.modules.function(call.func.id, self.program, self.scopes)
         if defined is None:
             module = self.scopes.imported.get(call.func.id, "")
-            return not hasattr(builtins, call.func.id) and module.partition(".")[0] not in sys.stdlib_module_names
+            return bool(module) and module.partition(".")[0] not in sys.stdlib_module_names
         arguments = defined.function.args
         names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
         given = [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
