@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, Multiples, whole
 from pytest_gbs.model.equation import Monomial, ratio
 from pytest_gbs.model.record import NamedTuple
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 
 class Bounds(NamedTuple):

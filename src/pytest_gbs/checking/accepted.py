@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from pytest_gbs.checking.reporting import active_rules
 from pytest_gbs.files.globs import matches, matches_any
+from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.history.baseline import BaselineEntry, in_words, parse, stale, without
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.location import Unreadable
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.tree import Tree
 
 
 def accepted(report: Report, settings: Settings, tree: Tree, targets: Sequence[str]) -> Report:
@@ -74,8 +72,6 @@ def _globs(settings: Settings) -> Iterator[tuple[str, Sequence[str]]]:
 
 def _unmatched_excludes(settings: Settings, tree: Tree) -> Iterator[str]:
     """Yield a line for each pattern of `exclude` that leaves out nothing, where the tree can list what is left out."""
-    from pytest_gbs.files.worktree import WorkTree
-
     if not settings.exclude or not isinstance(tree, WorkTree):
         return
     paths = tree._replace(exclude=()).paths()

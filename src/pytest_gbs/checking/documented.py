@@ -11,21 +11,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import CLAIMED
 from pytest_gbs.claims.documents import Section, read_sections
 from pytest_gbs.claims.pointing import Pointed
+from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.limits import MOST_SUBJECTS
 from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
-
-if TYPE_CHECKING:
-    from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 
 
 class Subject(NamedTuple):

@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Container, Iterator
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.checking.documented import Subject, read_documents
+from pytest_gbs.checking.memory import Memory
 from pytest_gbs.checking.repository import WORTH_SHARING, Repository
+from pytest_gbs.checking.worker_pool import WorkerPool
 from pytest_gbs.claims.documents import read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.claims.model_cards import read_model_cards
@@ -26,9 +28,6 @@ from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.owners import TRAILING
-
-if TYPE_CHECKING:
-    from pytest_gbs.checking.memory import Memory
 
 _BATCHES: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP)
 
@@ -228,7 +227,6 @@ def _recall_scripts(scripts: Scripts, repository: Repository, about: frozenset[s
 
 def _read_together(scripts: Scripts, jobs: int) -> None:
     """Read `scripts` with `jobs` processes; one that fails is left to be read again."""
-    from pytest_gbs.checking.worker_pool import WorkerPool
 
     processes = min(jobs, len(scripts.paths) // WORTH_SHARING + 1)
     share = partial(scripts.read_some, processes=processes)

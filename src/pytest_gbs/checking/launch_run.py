@@ -5,10 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.checking.runs import BATCH, CLAIMED, COUNTING, applied_with_tokens, claimed_in, named_in_settings, with_claims, world_of
+from pytest_gbs.claims.second_reading import read_again
 from pytest_gbs.claims.worlds import (
     HardwareEvidence,
     Nearby,
@@ -16,6 +17,7 @@ from pytest_gbs.claims.worlds import (
     readings,
 )
 from pytest_gbs.frameworks.conditions import Applied
+from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import Document
@@ -25,9 +27,7 @@ from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Noted, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.run import Claim, Run, World
-
-if TYPE_CHECKING:
-    from pytest_gbs.launches.resolved_launch import ResolvedLaunch
+from pytest_gbs.readers.command_settings import settings
 
 
 def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
@@ -39,8 +39,6 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     run = _run(resolved, sizes, own, declared)
     if not declared:
         return run
-    from pytest_gbs.claims.second_reading import read_again
-
     again = read_again(run, run.claims, declared, resolved.found.script.comments)
     return _run(resolved, sizes, own, again) if again is not None else run
 
@@ -127,8 +125,6 @@ def _assumed(resolved: ResolvedLaunch, hardware: dict[str, Size], sizes: dict[st
         if isinstance(size, Quantity) and size.note.kind == Noted.DEFAULT:
             yield from (Assumption(Assuming.NOT_SET, name) for name in size.note.variables.split())
     yield from (Assumption(Assuming.NOT_SET, name) for name in resolved.assumed)
-    from pytest_gbs.readers.command_settings import settings
-
     places = {size.at for size in sizes.values() if isinstance(size, Quantity) and size.origin == Origin.LAUNCH}
     for setting in settings(resolved.found.start.program[1:], resolved.framework.arguments):
         if setting.word.default and setting.at in places:

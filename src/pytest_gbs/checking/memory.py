@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pytest_gbs.files.worktree import Listing, listing
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.record import NamedTuple
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.settings import Settings
-    from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.tree import Tree
 
 Found = TypeVar("Found")
 

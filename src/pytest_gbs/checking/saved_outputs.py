@@ -10,12 +10,11 @@ from pytest_gbs.checking.reporting import FileResult
 from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.model.rule import Scope
 from pytest_gbs.model.saved_output import SavedOutput
+from pytest_gbs.readers.python.outputs import count_trainers, read_training_records
 
 
 def judge_outputs(found: Sequence[FileResult], rules: Rulebook) -> None:
     """Add to each recipe of a notebook what is wrong with the outputs below it; nothing if a trainer may have another recipe."""
-    from pytest_gbs.readers.python.outputs import count_trainers, read_training_records
-
     recipes = [each for each in found if each.runs and "." in each.runs[0].document.called]
     source = recipes[0].source if recipes and rules.of(Scope.OUTPUT) else None
     records = read_training_records(source) if source is not None else ()

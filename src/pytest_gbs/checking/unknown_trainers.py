@@ -15,6 +15,7 @@ from pytest_gbs.model.location import KeyPath, Source, dotted
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report, Role
 from pytest_gbs.model.tree import Tree
+from pytest_gbs.readers import read
 
 # Keys that set the batch of a training run, whatever the framework.
 _BATCHES: Final = words(
@@ -90,8 +91,6 @@ def with_unknown_trainers(report: Report, tree: Tree) -> Report:
 
 def _first(source: Source) -> UnknownTrainer | None:
     """The first batch size that `source` trains with, None if there is none."""
-    from pytest_gbs.readers import read
-
     return next((found for each in read(source) if isinstance(each, Document) and (found := _batch(each)) is not None), None)
 
 

@@ -7,6 +7,7 @@ from math import prod
 
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.claims.factors import pairs
+from pytest_gbs.frameworks.repairs import in_comment
 from pytest_gbs.model.declaration import Declaration, without_partners
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Fix
@@ -16,8 +17,6 @@ from pytest_gbs.model.run import Run
 
 def in_the_comment(run: Run, declaration: Declaration, size: Quantity | None) -> tuple[Fix, ...]:
     """The fix that makes the comment say what the settings give, its factors included; nothing if that takes a person."""
-    from pytest_gbs.frameworks.repairs import in_comment
-
     if declaration.per_rank:
         return ()  # the comment says it of any number of GPUs
     changes = {factor.at: setting.value for factor, setting in pairs(run, declaration) if factor.value != setting.value}

@@ -8,6 +8,7 @@ from typing import Final
 from pytest_gbs.arithmetic.wording import amounts, called, count, leaves, listing, product, short
 from pytest_gbs.claims.comment_fixes import in_the_comment
 from pytest_gbs.claims.readings import apart, size_of, symbolic_size
+from pytest_gbs.frameworks.repairs import reaching
 from pytest_gbs.model.declaration import Declaration, Factor
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Applicability, Finding, Fix, Related, Severity, Undetermined
@@ -110,8 +111,6 @@ def _unit(size: Quantity) -> str:
 
 def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, tuple[Fix, ...]]:
     """The single changes with which the claim would hold, in words, and as fixes."""
-    from pytest_gbs.frameworks.repairs import reaching
-
     repairs = reaching(run, size, declaration.value)
     fixes = [repair.fix for repair in repairs if repair.fix is not None]
     in_comment = [] if declaration.per_rank else [f"change the comment to {size.value:,}"]

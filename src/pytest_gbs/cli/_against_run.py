@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeGuard
 
 from pytest_gbs.cli._input import CheckRequest, existing_target
 from pytest_gbs.files.regular import read_bytes
@@ -14,9 +14,6 @@ from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.settings import Expectation
-
-if TYPE_CHECKING:
-    from typing import TypeGuard
 
 _NUMBERS: Final = ("global_batch_size", "world_size")
 _WILD: Final = "*?[{"

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.checking.accepted import missing, read_baseline
 from pytest_gbs.cli._input import CheckRequest
 from pytest_gbs.cli._output import complain
+from pytest_gbs.files.regular import read_bytes
+from pytest_gbs.files.writing import write_file
 from pytest_gbs.history.baseline import BaselineEntry, entries, in_words, parse, render, without
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.report import Report
-
-if TYPE_CHECKING:
-    import argparse
 
 _SHOWN: Final = 5
 
@@ -27,8 +27,6 @@ def apply(report: Report, request: CheckRequest, arguments: argparse.Namespace) 
     Raises:
         UsageError: the flags make no sense together, or the file is not a baseline or can't be written.
     """
-    from pytest_gbs.files.writing import write_file
-
     if arguments.write_baseline:
         if arguments.baseline or arguments.prune_baseline:
             raise UsageError("--write-baseline writes a new file: leave out --baseline and --prune-baseline")
@@ -58,8 +56,6 @@ def _known(request: CheckRequest, arguments: argparse.Namespace) -> tuple[str, C
         if not request.settings.baseline:
             raise UsageError("--prune-baseline needs --baseline FILE, or baseline in the settings")
         return f"{request.root}/{request.settings.baseline}", read_baseline(request.settings, request.tree)
-    from pytest_gbs.files.regular import read_bytes
-
     data = read_bytes(arguments.baseline, MOST_FILE_BYTES)
     if isinstance(data, str):
         raise UsageError(f"--baseline {arguments.baseline}: {data}")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
 
 from pytest_gbs.files.plugins import module
-from pytest_gbs.model.record import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    import argparse
+from pytest_gbs.model.record import NamedTuple
 
 
 class SubCommand(NamedTuple):

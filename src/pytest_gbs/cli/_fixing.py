@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from typing import TYPE_CHECKING
 
+from pytest_gbs import api
 from pytest_gbs.cli._input import STDIN, CheckRequest
 from pytest_gbs.cli._output import complain, emit_bytes, slashed
 from pytest_gbs.cli._temporary_files import clean_up
+from pytest_gbs.files.writing import FileChange, encoded, write_together
+from pytest_gbs.fixes.apply import FindingFix, FixResult
+from pytest_gbs.fixes.patching import patch
+from pytest_gbs.formats._escape import has_control_sequences
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Lines, Source
 from pytest_gbs.model.outcome import Applicability
-
-if TYPE_CHECKING:
-    import argparse
-
-    from pytest_gbs.fixes.apply import FindingFix, FixResult
 
 
 def fixed_files(request: CheckRequest, arguments: argparse.Namespace) -> FixResult:
@@ -27,8 +27,6 @@ def fixed_files(request: CheckRequest, arguments: argparse.Namespace) -> FixResu
     Raises:
         UsageError: the flags contradict each other.
     """
-    from pytest_gbs import api
-
     if arguments.fix_settings and arguments.fix_declarations:
         raise UsageError("--fix-settings trusts the claims and --fix-declarations trusts the settings: give only one of them")
     fixes = arguments.fix or arguments.fix_settings or arguments.fix_declarations
@@ -51,8 +49,6 @@ def write(request: CheckRequest, found: FixResult) -> None:
     """
     clean_up(request.root, (file.path.rpartition("/")[0] for file in found.report.files))
     if found.files:
-        from pytest_gbs.files.writing import FileChange, encoded, write_together
-
         pairs = found.files.items()
         write_together(request.root, [FileChange(path, encoded(before), encoded(after)) for path, (before, after) in pairs])
     _print_done(request, found)
@@ -60,8 +56,6 @@ def write(request: CheckRequest, found: FixResult) -> None:
 
 def print_fixed(request: CheckRequest, found: FixResult) -> None:
     """Write the text of standard input, fixed, to standard output, and print what was fixed and what was not."""
-    from pytest_gbs.files.writing import encoded
-
     (target,) = request.targets
     source = found.files[target][1] if target in found.files else request.tree.read(target)
     assert isinstance(source, Source)  # it was read before it was checked
@@ -94,9 +88,6 @@ def print_patch(request: CheckRequest, found: FixResult) -> int:
 
     A patch is printed byte by byte, so one that git can't apply, or that a terminal or a CI system would obey, is left out with one line.
     """
-    from pytest_gbs.fixes.patching import patch
-    from pytest_gbs.formats._escape import has_control_sequences
-
     root = _repository(request.root)
     parts = []
     for path, (before, after) in sorted(found.files.items()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 
 from pytest_gbs import __version__
 from pytest_gbs.cli._command import commands, find
@@ -35,8 +36,6 @@ def version() -> int:
 
 def no_command(word: str) -> int:
     """Say that there is no command `word`, and which one was probably meant."""
-    from difflib import get_close_matches
-
     close = get_close_matches(word, commands(), 1)
     if word.startswith("-"):
         meant = "gbs --help lists the commands, gbs COMMAND --help their options"

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 
+from pytest_gbs.api import check
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
 from pytest_gbs.cli._output import complain_each, slashed
+from pytest_gbs.files.decode import decode
 from pytest_gbs.files.root import is_home, is_root
 from pytest_gbs.files.worktree import WorkTree, find_root, most_searched
 from pytest_gbs.formats._escape import escape
@@ -20,6 +23,7 @@ from pytest_gbs.model.location import Source
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
+from pytest_gbs.rules import rules
 from pytest_gbs.settings import Overrides, load_settings
 
 if TYPE_CHECKING:
@@ -54,8 +58,6 @@ class CheckRequest(NamedTuple):
         return report
 
     def _check(self, targets: tuple[str, ...], keep_runs: bool) -> Report:
-        from pytest_gbs.api import check
-
         if not sys.stderr.isatty():
             return check(self.tree, targets, self.settings, self.given, keep_runs=keep_runs, jobs=self.jobs)
         from pytest_gbs.cli._progress import ProgressTree
@@ -137,8 +139,6 @@ def here() -> str:
 def _number(text: str) -> int:
     number = whole_number(text)
     if number is None or not 1 <= number <= MOST_GPUS:
-        import argparse
-
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 to {MOST_GPUS:,}")
     return number
 
@@ -210,8 +210,6 @@ def _root_of(path: str, folder: str) -> str:
 
 
 def _settings(arguments: argparse.Namespace, root: str) -> Settings:
-    from pytest_gbs.rules import rules
-
     strict = getattr(arguments, "strict", None)
     overrides = Overrides(
         arguments.select,
@@ -238,8 +236,6 @@ def _relative(path: str, root: str) -> str:
 
 
 def _read_stdin(arguments: argparse.Namespace, root: str, most: int) -> Source:
-    from pytest_gbs.files.decode import decode
-
     name = _relative(_absolute(STDIN, arguments), root)
     try:
         data = sys.stdin.buffer.read(most + 1)

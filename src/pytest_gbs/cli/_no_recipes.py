@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import counted, listing
+from pytest_gbs.checking.unknown_trainers import unknown_trainers
 from pytest_gbs.cli._input import CheckRequest
 from pytest_gbs.cli._output import complain
 from pytest_gbs.formats._summary import files, launches
+from pytest_gbs.frameworks import titles
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.report import Report, Role
 
@@ -25,9 +27,6 @@ def exit_code(report: Report, request: CheckRequest) -> int:
 
 def nothing_found(report: Report, request: CheckRequest) -> str:
     """One line: how many files were looked at, and what is there instead of a recipe of a framework that gbs knows."""
-    from pytest_gbs.checking.unknown_trainers import unknown_trainers
-    from pytest_gbs.frameworks import titles
-
     unknown = next(unknown_trainers(report, request.tree), None)
     if request.names_file and len(request.targets) == 1:
         target = request.seen(request.targets[0])

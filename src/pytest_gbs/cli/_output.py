@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Iterable
 
 from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.record import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable
+from pytest_gbs.model.record import Final
 
 _FORMATS: Final = "text, azure, concise, csv, github, gitlab, json, jsonl, junit, markdown, rdjson, sarif"
 _LINKED: Final = ("ghostty", "Hyper", "iTerm.app", "rio", "vscode", "WezTerm")  # terminals that know links, as they name themselves

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
+from pytest_gbs.cli._input import CheckRequest
 from pytest_gbs.cli._output import options, write_out
-from pytest_gbs.formats import Format, find
+from pytest_gbs.formats import Format, FormatOptions, find
 from pytest_gbs.formats._escape import neutralize
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.record import Final, NamedTuple
-from pytest_gbs.model.report import Role
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable
-
-    from pytest_gbs.cli._input import CheckRequest
-    from pytest_gbs.formats import FormatOptions
-    from pytest_gbs.model.report import Report
+from pytest_gbs.model.report import Report, Role
 
 _NEVER_REPLACED: Final = (Role.RECIPE, Role.LAUNCHER, Role.COMPANION)
 

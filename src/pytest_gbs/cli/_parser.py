@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from pytest_gbs.cli._output import complain, emit
+from pytest_gbs.cli._split_arguments import MARK
 from pytest_gbs.model.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the call."""
         from pytest_gbs.arithmetic.near_miss import suggestion
-        from pytest_gbs.cli._split_arguments import MARK
 
         flag = message.partition("unrecognized arguments: ")[2].partition(" ")[0].partition("=")[0]
         meant = suggestion(flag, self._option_string_actions) if flag.startswith("--") else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
+from pytest_gbs.checking.repository import Repository
 from pytest_gbs.cli._input import CheckRequest
 from pytest_gbs.cli._output import emit, options
 from pytest_gbs.formats._escape import escape
@@ -11,17 +12,12 @@ from pytest_gbs.formats._places import Places
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.report import Report
 
-if TYPE_CHECKING:
-    import argparse
-
 
 def print_inputs(request: CheckRequest, arguments: argparse.Namespace) -> int:
     """Write the files or the settings, and return 0."""
     if arguments.show_settings:
         text = "".join(f"{name} = {escape(repr(value))}\n" for name, value in request.settings._asdict().items())
     else:
-        from pytest_gbs.checking.repository import Repository
-
         places = Places(Report((), {}, {}), options(arguments, request.root, request.folder))
         paths = Repository(request.tree, request.settings).targets(request.targets)
         text = "".join(f"{places.where(Location(path, 1, 1))}\n" for path in paths)

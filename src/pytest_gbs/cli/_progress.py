@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final, TextIO
 
 from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.files.worktree import Listing, listing
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.tree import Tree
-
-if TYPE_CHECKING:
-    from typing import TextIO
 
 _DELAY: Final = 1.0  # seconds without a word
 _INTERVAL: Final = 0.1  # seconds between words

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import Final
 
 from pytest_gbs.cli._input import CheckRequest, add_input, read_request
+from pytest_gbs.cli._parser import Parser
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -17,16 +19,12 @@ def number(text: str) -> int:
     """A positive whole number of the command line."""
     found = whole_number(text, _MOST_DIGITS)
     if not found:
-        import argparse
-
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return found
 
 
 def request_for(paths: list[str], given: CommandLineHardware, config: str | None = None) -> CheckRequest:
     """The job of checking `paths` on the hardware given."""
-    from pytest_gbs.cli._parser import Parser
-
     parser = Parser()
     add_input(parser)
     flags = parser.parse_args([])

@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os.path
 from collections.abc import Sequence
 
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    import argparse
+from pytest_gbs.model.record import Final, NamedTuple
 
 END: Final = "--"
 MARK: Final = "\0"  # no argument of a process holds it, and no parser takes a word that starts with it for a flag

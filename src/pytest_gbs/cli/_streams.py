@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import TextIO
+from typing import TextIO
 
 
 def open_closed_streams() -> None:

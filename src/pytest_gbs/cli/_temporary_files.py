@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from pytest_gbs.cli._output import complain
+from pytest_gbs.files.writing import remove_temporary_files
 
 _SHOWN: Final = 5
 
 
 def clean_up(root: str, folders: Iterable[str]) -> None:
     """Remove what an earlier run left in `folders` below `root`, and say so."""
-    from pytest_gbs.files.writing import remove_temporary_files
-
     left = remove_temporary_files(root, folders)
     if left:
         more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""

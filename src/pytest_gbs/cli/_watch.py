@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Callable
 from time import monotonic, sleep, strftime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.cli._input import STDIN, read_request
@@ -16,10 +18,6 @@ from pytest_gbs.cli._output import clear_screen, complain, complain_each
 from pytest_gbs.files.stamps import Stamps, stamps
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.errors import GbsError, UsageError
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
 
 _PAUSE: Final = 0.3  # seconds between two looks at the files
 _SHARE: Final = 20  # a look takes at most one part in so many of the time

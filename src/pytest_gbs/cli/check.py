@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Callable
+
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._flags import (
     NOT_IN_HELP,
@@ -16,16 +19,13 @@ from pytest_gbs.cli._flags import (
 )
 from pytest_gbs.cli._input import CheckRequest, add_input, count, read_request
 from pytest_gbs.cli._output import add_output, complain, complain_each, emit, options
+from pytest_gbs.files.globs import matches_any
 from pytest_gbs.formats import Format, FormatOptions, find
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Severity
-from pytest_gbs.model.record import TYPE_CHECKING
 from pytest_gbs.model.report import Report, Role, Verdict
 from pytest_gbs.model.settings import Settings
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
+from pytest_gbs.rules import manuals
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> None:
@@ -90,8 +90,6 @@ def _check(arguments: argparse.Namespace) -> int:
 
         report = tighten(report, request.settings)
     if any(form.manuals for form in (wanted, *(output.form for output in more))):
-        from pytest_gbs.rules import manuals
-
         report = report._replace(rules={rule.code: rule for rule in manuals()})
     if more:
         from pytest_gbs.cli._outputs import write_outputs
@@ -215,8 +213,6 @@ def _concerns(report: Report) -> bool:
 
 def _kept(request: CheckRequest) -> tuple[str, ...]:
     """The targets that the settings do not exclude."""
-    from pytest_gbs.files.globs import matches_any
-
     return tuple(path for path in request.targets if not matches_any(path, request.settings.exclude))
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options
-
-if TYPE_CHECKING:
-    import argparse
+from pytest_gbs.formats._debug import render
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +18,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the stages of each file: 0, or 2 after an internal error."""
-    from pytest_gbs.formats._debug import render
-
     request = read_request(arguments)
     report = request.check(keep_runs=True)
     emit(render(report, options(arguments, request.root, request.folder)), arguments.output_file)

@@ -5,25 +5,32 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from typing import TYPE_CHECKING, Final
+from contextlib import ExitStack
+from typing import Final
 
+from pytest_gbs.api import check
+from pytest_gbs.cli._against_run import on_ranks, read_ran
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import add_output, complain, emit, options, slashed
+from pytest_gbs.files.git import GitRepository, GitTree
+from pytest_gbs.files.overlay import OverlayTree
+from pytest_gbs.formats._diff import find
+from pytest_gbs.history.diff import BatchState, differences, since_run
+from pytest_gbs.history.lock import NAME
 from pytest_gbs.model.difference import Differences, Status
 from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug, Report
 from pytest_gbs.model.settings import Settings
-
-if TYPE_CHECKING:
-    import argparse
-
-    from pytest_gbs.files.git import GitRepository
-    from pytest_gbs.history.diff import BatchState
-    from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.tree import Tree
+from pytest_gbs.rules import rules
+from pytest_gbs.settings.file import TABLE, parse
+from pytest_gbs.settings.meaning import build
+from pytest_gbs.settings.shape import fits
 
 _USAGE: Final = "[FLAG ...] {BASE [HEAD] | --against-run FILE} [-- PATH ...]"
 _WORKING_TREE: Final = "the working tree"
@@ -52,8 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write what became of each recipe and launch, and return the exit code."""
-    from pytest_gbs.formats._diff import find
-
     render = find(arguments.format)
     revisions, arguments.paths = list(arguments.paths), []
     if STDIN in revisions:
@@ -62,8 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.against_run:
         found, internal = _since_run(request, arguments.against_run, revisions)
     else:
-        from pytest_gbs.files.git import GitRepository
-
         repository = GitRepository(request.root)
         sides = _sides(repository, revisions)
         found, internal = _compare(request, repository, sides, fixed=arguments.config is not None)
@@ -100,11 +103,6 @@ def _sides(repository: GitRepository, revisions: list[str]) -> _Revisions:
 
 def _compare(request: CheckRequest, repository: GitRepository, sides: _Revisions, *, fixed: bool) -> tuple[Differences, tuple[Bug, ...]]:
     """The changes, and what bugs in gbs were met on the way. With `fixed` settings both sides have the same."""
-    from contextlib import ExitStack
-
-    from pytest_gbs.files.git import GitTree
-    from pytest_gbs.history.diff import differences
-
     with ExitStack() as stack:
         most, exclude = request.settings.max_file_size, request.settings.exclude
         before = stack.enter_context(GitTree(repository, sides.base_commit, most, exclude))
@@ -123,9 +121,6 @@ def _since_run(request: CheckRequest, file: str, revisions: list[str]) -> tuple[
     Raises:
         UsageError: it is no record of a job, or a revision is given too.
     """
-    from pytest_gbs.cli._against_run import on_ranks, read_ran
-    from pytest_gbs.history.diff import since_run
-
     if revisions:
         raise UsageError("gbs diff --against-run compares with the working tree, and takes no revision")
     ran = read_ran(file, request.root)
@@ -138,11 +133,6 @@ def _since_run(request: CheckRequest, file: str, revisions: list[str]) -> tuple[
 
 def state_at(request: CheckRequest, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> BatchState:
     """The batches of the recipes in `tree`, called `name`, without its lock; files of `leave_out` are left out."""
-    from pytest_gbs.api import check
-    from pytest_gbs.files.overlay import OverlayTree
-    from pytest_gbs.history.diff import BatchState
-    from pytest_gbs.history.lock import NAME
-
     # Neither side is compared with its lock file, which may be broken by a merge.
     unlocked = OverlayTree(tree, {NAME: ""})
     report: Report = check(unlocked, (), settings, request.given, keep_runs=True)
@@ -156,11 +146,6 @@ def settings_at(tree: Tree, name: str, settings: Settings) -> Settings:
     Raises:
         SettingsError: they are broken there.
     """
-    from pytest_gbs.rules import rules
-    from pytest_gbs.settings.file import TABLE, parse
-    from pytest_gbs.settings.meaning import build
-    from pytest_gbs.settings.shape import fits
-
     codes = {rule.code: rule.name for rule in rules()}
     for path, table in (("gbs.toml", ()), ("pyproject.toml", TABLE)):
         source = tree.read(path)

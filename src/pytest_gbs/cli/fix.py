@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from pytest_gbs.cli import check
 from pytest_gbs.cli._command import SubCommand
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import argparse
+from typing import Any, Final
 
 from pytest_gbs.arithmetic.near_miss import suggestion
+from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.cli._command import SubCommand
+from pytest_gbs.cli._framework_page import all_of, formula, page, relation
 from pytest_gbs.cli._from_settings import added
 from pytest_gbs.cli._output import emit, terminal_columns
 from pytest_gbs.cli._table import write_table
+from pytest_gbs.formats._json import dump
+from pytest_gbs.frameworks import slug, tables
+from pytest_gbs.launches.programs import launchers
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import dotted
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.rule import Rule
-
-if TYPE_CHECKING:
-    import argparse
+from pytest_gbs.rules import rules as built_in
 
 _WIDE: Final = 180  # columns from which on the table of all frameworks fits
 _HEAD: Final = ("framework", "a batch counts", "global batch size", "ranks", "read from")
@@ -39,14 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write a line for each framework, or the pages that are asked for."""
-    from pytest_gbs.frameworks import tables
-
     settings = added()
     known = (*tables(), *settings.frameworks)
     chosen = known if arguments.all or not arguments.names else _chosen(arguments.names, known)
     if arguments.format == "json":
-        from pytest_gbs.formats._json import dump
-
         emit(dump([_entry(table) for table in chosen]))
     elif arguments.all or arguments.names:
         emit(_pages(chosen, settings.rules, arguments.format))
@@ -57,8 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _chosen(words: list[str], known: tuple[Framework, ...]) -> list[Framework]:
     """The tables that the words name: by title, as files and settings have it, or all of one framework."""
-    from pytest_gbs.frameworks import slug
-
     named: dict[str, list[Framework]] = {}
     for table in known:
         for name in dict.fromkeys((slug(table.title), slug(table.name), slug(table.title.split(" (")[0]))):
@@ -72,15 +70,10 @@ def _chosen(words: list[str], known: tuple[Framework, ...]) -> list[Framework]:
 
 
 def _pages(chosen: tuple[Framework, ...] | list[Framework], rules: tuple[Rule, ...], format_name: str) -> str:
-    from pytest_gbs.cli._framework_page import page
-    from pytest_gbs.rules import rules as built_in
-
     return "\n".join(page(table, (*built_in(), *rules), format_name) for table in chosen)
 
 
 def _overview(known: tuple[Framework, ...], format_name: str) -> str:
-    from pytest_gbs.launches.programs import launchers
-
     columns = terminal_columns()
     parts = (
         _names(known)
@@ -108,16 +101,11 @@ def _row(table: Framework) -> tuple[str, ...]:
 
 def _formula(table: Framework, name: str) -> str:
     """How `table` computes size `name`: `micro x accumulation x data-parallel`; `stated` where it computes it not."""
-    from pytest_gbs.cli._framework_page import formula
-
     equation = next((equation for equation in table.equations if equation.result == name), None)
     return "stated" if equation is None else formula(equation)
 
 
 def _entry(table: Framework) -> dict[str, Any]:
-    from pytest_gbs.arithmetic.wording import called
-    from pytest_gbs.cli._framework_page import all_of, formula, relation
-
     return {
         "name": table.name,
         "title": table.title,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import counted
+from pytest_gbs.checking.unknown_trainers import unknown_trainers
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import here
 from pytest_gbs.cli._output import emit
@@ -22,13 +24,8 @@ from pytest_gbs.formats._escape import escape, has_control_sequences
 from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.location import KeyPath, Source
 from pytest_gbs.model.outcome import Severity
-
-if TYPE_CHECKING:
-    import argparse
-
-    from pytest_gbs.model.location import KeyPath
 
 _LOCK: Final = "gbs.lock"
 _BASELINE: Final = "gbs-baseline.json"
@@ -99,8 +96,6 @@ def _next(root: Path, answers: list[str], errors: int) -> str:
 
 def _own_framework(root: Path) -> Iterator[str]:
     """Yield a table to start from, a line each, if files set a batch size and gbs does not know their framework."""
-    from pytest_gbs.checking.unknown_trainers import unknown_trainers
-
     try:
         wanted = request_for([str(root)], CommandLineHardware())
     except SettingsError:  # gbs check says what is wrong with them

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import called, counted
 from pytest_gbs.claims.locked import moved, same_batch, words
@@ -11,15 +12,19 @@ from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import complain, emit
 from pytest_gbs.cli._temporary_files import clean_up
+from pytest_gbs.files.decode import decode
+from pytest_gbs.files.overlay import OverlayTree
+from pytest_gbs.files.regular import MISSING, read_bytes
+from pytest_gbs.files.writing import FileChange, write_together
 from pytest_gbs.formats._escape import escape
+from pytest_gbs.history.lock import entries, records
+from pytest_gbs.history.lockfile import NAME, write_lock
 from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.locked import Record
 from pytest_gbs.model.report import Report
-
-if TYPE_CHECKING:
-    import argparse
+from pytest_gbs.rules import named
 
 NOTHING_TO_LOCK: Final = "no recipe or launch has a batch that can be locked: gbs.lock was not written"
 _LISTED: Final = 12  # entries of a file that was not there, all of which are new
@@ -39,10 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     if request.given:
         raise UsageError("gbs.lock records what the repository says, not the command line; set gpus-per-node = 8 in [tool.gbs] instead")
-    from pytest_gbs.files.regular import MISSING, read_bytes
-    from pytest_gbs.history.lockfile import NAME, write_lock
-    from pytest_gbs.rules import named
-
     data = read_bytes(f"{request.root}/{NAME}", MOST_FILE_BYTES)
     if isinstance(data, str) and data != MISSING:
         raise SettingsError(f"{NAME}: {data}")
@@ -64,8 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         return int(was != now)
     if was != now and (new or was):
-        from pytest_gbs.files.writing import FileChange, write_together
-
         clean_up(request.root, [""])
         write_together(request.root, (FileChange(NAME, data if isinstance(data, bytes) else None, now),))
     return 0 if new or report.recipes() else 3
@@ -77,9 +76,6 @@ def first_lock(request: CheckRequest) -> tuple[str, Report]:
     Raises:
         UsageError: a bug of gbs was met, so that it may be incomplete.
     """
-    from pytest_gbs.history.lockfile import write_lock
-    from pytest_gbs.rules import named
-
     report = _report(request)
     if report.internal:
         raise UsageError(report.internal[0].words)
@@ -89,9 +85,6 @@ def first_lock(request: CheckRequest) -> tuple[str, Report]:
 
 def _report(request: CheckRequest) -> Report:
     """The report on all of the repository, without the lock that is to be written."""
-    from pytest_gbs.files.overlay import OverlayTree
-    from pytest_gbs.history.lockfile import NAME
-
     return request._replace(tree=OverlayTree(request.tree, {NAME: ""})).check(keep_runs=True, everything=True)
 
 
@@ -101,9 +94,7 @@ def _old(data: bytes, *, partly: bool) -> tuple[dict[str, Record], str]:
     Raises:
         SettingsError: it is to be kept in part, and can't be read.
     """
-    from pytest_gbs.files.decode import decode
     from pytest_gbs.history.lock import locked
-    from pytest_gbs.history.lockfile import NAME
 
     source = decode(NAME, data)
     try:
@@ -115,8 +106,6 @@ def _old(data: bytes, *, partly: bool) -> tuple[dict[str, Record], str]:
 
 
 def _new(report: Report, request: CheckRequest, old: Mapping[str, Record], *, partly: bool) -> dict[str, Record]:
-    from pytest_gbs.history.lock import records
-
     found = {name: now for name, (_, now) in records(report).items()}
     if not partly:
         return found
@@ -150,8 +139,6 @@ def _number(value: int | None) -> str:
 
 
 def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, check: bool) -> Iterator[str]:
-    from pytest_gbs.history.lock import entries
-
     if not (new or was):
         yield NOTHING_TO_LOCK
         return

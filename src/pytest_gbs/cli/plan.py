@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import argparse
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._shared import number, of_recipe
+from pytest_gbs.fixes.plan import plan
+from pytest_gbs.formats._plan import render_plan
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.planning import Goal
 from pytest_gbs.model.quantity import PARALLEL, Name
 from pytest_gbs.model.run import Geometry, Run
-
-if TYPE_CHECKING:
-    import argparse
 
 FORMATS: Final = ("text", "json", "markdown")
 
@@ -39,9 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the plan; the exit code is 1 if nothing fits."""
-    from pytest_gbs.fixes.plan import plan
-    from pytest_gbs.formats._plan import render_plan
-
     found = plan(_goal(arguments))
     emit(render_plan(found, arguments.format), arguments.output_file)
     return 0 if found.pairs else 1

@@ -5,22 +5,22 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import CheckRequest, add_input, read_request
+from pytest_gbs.cli._no_recipes import exit_code
 from pytest_gbs.cli._output import complain, emit
+from pytest_gbs.cli.diff import settings_at, state_at
+from pytest_gbs.files.git import GitRepository, GitTree
 from pytest_gbs.formats import FormatOptions
 from pytest_gbs.model.limits import MOST_REPORTED_COMMITS
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
-
-    from pytest_gbs.files.git import GitRepository
-    from pytest_gbs.model.report import Report
-    from pytest_gbs.report import Timeline
+from pytest_gbs.model.report import Report
+from pytest_gbs.report import Timeline, page
+from pytest_gbs.report.timeline import timeline
+from pytest_gbs.rules import manuals
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,9 +35,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page, and return the exit code."""
     request = read_request(arguments)
     report = request.check(keep_runs=True)
-    from pytest_gbs.report import page
-    from pytest_gbs.rules import manuals
-
     report = report._replace(rules={rule.code: rule for rule in manuals()})
     history = _history(request, arguments.since, report) if arguments.since else None
     emit(page(report, FormatOptions(), os.path.basename(request.root) or "/", history), arguments.output_file)
@@ -45,8 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
         complain(bug.words)
     if report.internal:
         return 2
-    from pytest_gbs.cli._no_recipes import exit_code
-
     return exit_code(report, request)
 
 
@@ -57,9 +52,6 @@ def _history(request: CheckRequest, since: str, now: Report) -> Timeline:
         UsageError: there is no such revision.
         SettingsError: the settings of a commit are broken.
     """
-    from pytest_gbs.files.git import GitRepository
-    from pytest_gbs.report.timeline import timeline
-
     repository = GitRepository(request.root)
     commits = _some(repository.first_parents(since))
     days = [*(day for _, day in commits), "now"]
@@ -75,9 +67,6 @@ def _some(commits: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _reports(request: CheckRequest, repository: GitRepository, commits: Sequence[str]) -> Iterator[Report]:
     """Yield the report on each commit; one whose files are those of the commit before is not checked again."""
-    from pytest_gbs.cli.diff import settings_at, state_at
-    from pytest_gbs.files.git import GitTree
-
     before: tuple[object, Report] | None = None
     for commit in commits:
         files = repository.blobs(commit)

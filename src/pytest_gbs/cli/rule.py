@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._from_settings import added
 from pytest_gbs.cli._output import emit
+from pytest_gbs.formats._json import dump
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.rule import Example, Rule
-from pytest_gbs.rules import named
-
-if TYPE_CHECKING:
-    import argparse
+from pytest_gbs.rules import manuals, named
+from pytest_gbs.settings.selection import advice, resolve
 
 _EXAMPLE: Final = "stale-declaration"
 
@@ -31,8 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the manual of each rule asked for."""
     chosen = _chosen(["ALL"] if arguments.all else arguments.rules)
     if arguments.format == "json":
-        from pytest_gbs.formats._json import dump
-
         entries = [entry(rule) for rule in chosen]
         emit(dump(entries[0] if len(entries) == 1 else entries))
     else:
@@ -42,9 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(words: list[str]) -> list[Rule]:
-    from pytest_gbs.rules import manuals
-    from pytest_gbs.settings.selection import advice, resolve
-
     if not words:
         raise UsageError(f"which rule? gbs rule {named(_EXAMPLE).code}, or gbs rules for a list")
     known = {rule.code: rule for rule in (*manuals(), *added().rules)}

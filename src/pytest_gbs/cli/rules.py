@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._from_settings import added
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
+from pytest_gbs.cli.rule import entry
+from pytest_gbs.formats._json import dump
 from pytest_gbs.model.rule import Rule
-
-if TYPE_CHECKING:
-    import argparse
 
 # What the rules of a hundred are about, by the first digit of their codes.
 FAMILIES: Final = {
@@ -39,9 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     known = (*rules(), *added().rules)
     if arguments.format == "json":
-        from pytest_gbs.cli.rule import entry
-        from pytest_gbs.formats._json import dump
-
         emit(dump([entry(rule) for rule in known]))
     elif arguments.format == "markdown":
         emit("\n".join(_families(known)))

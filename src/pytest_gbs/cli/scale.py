@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from pytest_gbs.api import check
 from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.cli._command import SubCommand
+from pytest_gbs.cli._fixing import print_patch, write
 from pytest_gbs.cli._input import STDIN, CheckRequest, add_hardware
 from pytest_gbs.cli._output import complain, emit, options
 from pytest_gbs.cli._shared import number, request_for
+from pytest_gbs.files.overlay import OverlayTree
+from pytest_gbs.fixes.apply import FixResult
+from pytest_gbs.fixes.scale import ScaleContext, Target, same, scale
+from pytest_gbs.formats._scale import render_scaled
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source, Unreadable
@@ -17,11 +24,6 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report, Role
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.scaling import Scaled, Stuck
-
-if TYPE_CHECKING:
-    import argparse
-
-    from pytest_gbs.fixes.scale import ScaleContext
 
 FORMATS: Final = ("text", "json", "markdown")
 
@@ -69,8 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_notes(results: list[Scaled | Stuck], request: CheckRequest, arguments: argparse.Namespace) -> None:
-    from pytest_gbs.formats._scale import render_scaled
-
     shown = options(_Look(arguments.output_file), request.root, request.folder)  # type: ignore[arg-type]
     emit(render_scaled(results, arguments.format, shown), arguments.output_file)
 
@@ -86,9 +86,6 @@ class _Look(NamedTuple):
 
 def _write(request: CheckRequest, files: Mapping[str, tuple[Source, Source]], report: Report, *, diff: bool) -> None:
     """Write the files, all or none, or print the patch."""
-    from pytest_gbs.cli._fixing import print_patch, write
-    from pytest_gbs.fixes.apply import FixResult
-
     fixed_files = FixResult(report, dict(files))
     if diff:
         print_patch(request, fixed_files)
@@ -113,8 +110,6 @@ def _scale_all(
     Raises:
         UsageError: nothing there is a recipe.
     """
-    from pytest_gbs.fixes.scale import Target, same, scale
-
     goal = Target(to, arguments.max_micro_batch_size or 0, arguments.micro_batch_size or 0)
     report = _check(request, request.targets, {}, here)
     changed: dict[str, Source] = {}
@@ -138,8 +133,6 @@ def _scale_all(
 
 
 def _context(request: CheckRequest, targets: tuple[str, ...], changed: dict[str, Source], subject: _Subject) -> ScaleContext:
-    from pytest_gbs.fixes.scale import ScaleContext
-
     def read(path: str) -> Source | Unreadable:
         return changed.get(path) or request.tree.read(path)
 
@@ -150,9 +143,6 @@ def _context(request: CheckRequest, targets: tuple[str, ...], changed: dict[str,
 
 
 def _check(request: CheckRequest, targets: tuple[str, ...], changed: Mapping[str, Source], given: CommandLineHardware) -> Report:
-    from pytest_gbs.api import check
-    from pytest_gbs.files.overlay import OverlayTree
-
     tree = OverlayTree(request.tree, changed) if changed else request.tree
     return check(tree, targets, request.settings, given, keep_runs=True)
 

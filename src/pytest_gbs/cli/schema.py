@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._output import emit
+from pytest_gbs.files.shipped import read_schema
+from pytest_gbs.frameworks import slug, tables, titles
+from pytest_gbs.frameworks._schema import text
 from pytest_gbs.model.documentation import DOCUMENTATION
 from pytest_gbs.model.errors import UsageError
-
-if TYPE_CHECKING:
-    import argparse
 
 _OWN = ("settings", "framework", "report", "plan", "scale", "rules", "frameworks")
 
@@ -28,8 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write a schema, or the names of all."""
-    from pytest_gbs.frameworks import slug, titles
-
     names = (*_OWN, *sorted(map(slug, titles())))
     if arguments.name is None:
         emit("".join(f"{name}\n" for name in names))
@@ -42,16 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _own(name: str) -> str:
-    from pytest_gbs.files.shipped import read_schema
-
     return read_schema(name)
 
 
 def _of_recipes(name: str) -> str:
     """The schema of the recipes of a table; it is in no file, since pytest looks at each file of its plug-ins at every start."""
-    from pytest_gbs.frameworks import slug, tables
-    from pytest_gbs.frameworks._schema import text
-
     address = f"{DOCUMENTATION}schemas/recipes/{name}.schema.json"
     return next(text(table, address) for table in tables() if slug(table.title) == name)
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
+from collections.abc import Callable
 
 from pytest_gbs.cli._at_line import at_lines, split_line
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._flags import add_outputs, outputs, spare_recipes
 from pytest_gbs.cli._input import add_input, read_request
+from pytest_gbs.cli._no_recipes import exit_code, nothing_found
 from pytest_gbs.cli._output import add_output, complain, emit, options
+from pytest_gbs.cli._outputs import write_outputs
 from pytest_gbs.cli._shared import number
 from pytest_gbs.formats import Format, FormatOptions, find, formats
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.report import Report, Role
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,8 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
     if wanted := [(target, line) for target, (_, line) in zip(request.targets, split, strict=False) if line]:
         report = at_lines(report, wanted, Places(report, how))
     if more:
-        from pytest_gbs.cli._outputs import write_outputs
-
         write_outputs(more, lambda form, how: _shows(form)(report, how), arguments, request)
     text = show(report, how)
     emit(text, arguments.output_file)
@@ -56,8 +53,6 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"{request.seen(file.path)}: {file.problem}")
     if broken:
         return 1
-    from pytest_gbs.cli._no_recipes import exit_code, nothing_found
-
     code = exit_code(report, request)
     if not code and not text:  # a file that is read for launches and has none
         complain(nothing_found(report, request))

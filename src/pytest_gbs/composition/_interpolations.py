@@ -12,6 +12,7 @@ from pytest_gbs.composition._errors import LimitExceeded
 from pytest_gbs.composition._interpolation_grammar import InterpolatedText, Interpolation, Reference, parse_argument, parse_text
 from pytest_gbs.composition._nodes import Branch, Budget, Container, Items, Leaf, Node, child, from_data, path_of
 from pytest_gbs.composition._tokens import GrammarError, UnsupportedSyntax
+from pytest_gbs.composition.calculated import calculate
 from pytest_gbs.composition.composed import Unresolved, UnresolvedReason
 from pytest_gbs.model.limits import DEEPEST_CHAIN, LONGEST_INTERPOLATION
 from pytest_gbs.model.location import Location, dotted
@@ -333,8 +334,6 @@ def _written(node: Node) -> Iterator[str]:
 
 def _of_numbers(name: str, resolver: Callable[..., Any], arguments: list[Any]) -> Any:
     """What `resolver` makes of numbers; it is not called with anything else, but for one that calculates what a text says."""
-    from pytest_gbs.composition.calculated import calculate  # few programs register a resolver
-
     numbers = [value for value in arguments if type(value) in (int, float) and abs(value) <= 1e18]
     text = resolver is calculate and len(arguments) == 1 and type(arguments[0]) is str
     if not text and (not arguments or len(numbers) < len(arguments)):

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 from hashlib import sha1, sha256
 from select import select
+from threading import Event, Timer
 from typing import IO, Any, Final
 
 from pytest_gbs.files.decode import decode
@@ -105,8 +106,6 @@ class GitRepository:
             _Failed: git fails.
             UsageError: it takes too long.
         """
-        from threading import Event, Timer
-
         late, seconds = Event(), MOST_REVISION_SECONDS if arguments[0] == "rev-parse" else MOST_GIT_SECONDS
         with self.start(arguments, stdin=subprocess.DEVNULL) as process:
             assert process.stdout is not None

@@ -10,18 +10,16 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from tempfile import mkstemp
+from typing import Final
 
 from pytest_gbs.files.decode import MARKS
 from pytest_gbs.files.regular import read_bytes
-from pytest_gbs.files.root import leads_outside
+from pytest_gbs.files.root import StrPath, leads_outside
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
-
-if TYPE_CHECKING:
-    from pytest_gbs.files.root import StrPath
 
 _MARKS: Final = {encoding: mark for mark, encoding in MARKS}
 _MOST: Final = 1 << 40
@@ -138,8 +136,6 @@ def _must_be_as_read(change: FileChange, target: str) -> None:
 
 def _write_beside(target: str, data: bytes, status: os.stat_result | None) -> str:
     """The path of a new file in the folder of `target` that holds `data` and has its mode, owner and attributes."""
-    from tempfile import mkstemp
-
     folder, name = os.path.split(target)
     short = os.fsencode(name)[:_NAME_BYTES].decode("utf-8", "ignore")
     descriptor, temporary = mkstemp(prefix=f".{short}.{os.getpid()}-", suffix=_SUFFIX, dir=folder)

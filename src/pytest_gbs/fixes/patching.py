@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from difflib import unified_diff
 from typing import Final
 
 from pytest_gbs.model.location import Source
@@ -12,8 +13,6 @@ _QUOTED: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r
 
 def patch(path: str, before: Source, after: Source) -> str:
     """The patch that turns `before` into `after`, both at `path` as git calls it; both are UTF-8."""
-    from difflib import unified_diff
-
     old, new = _lines(before), _lines(after)
     names = _name(f"a/{path}"), _name(f"b/{path}")
     body = "".join(_marked(list(unified_diff(old, new, *names, n=3, lineterm="\n"))[2:]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 
 from pytest_gbs.model.location import dotted
 from pytest_gbs.model.outcome import Finding
@@ -11,8 +12,6 @@ from pytest_gbs.model.outcome import Finding
 
 def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
     """Yield a fingerprint for each finding, no two alike: of its rule, path and key, and which of several alike it is."""
-    from hashlib import sha256
-
     seen = Counter[str]()
     for finding in findings:
         key = dotted(finding.at.path or ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,13 +11,9 @@ from pytest_gbs.formats._escape import neutralize_hashes
 
 def dump(value: Any) -> str:
     """`value` as indented JSON with a line break at the end."""
-    import json
-
     return neutralize_hashes(json.dumps(value, indent=2), r"#\u0023") + "\n"
 
 
 def lines(values: Iterable[Any]) -> str:
     """Each of `values` as JSON on a line of its own."""
-    import json
-
     return "".join(neutralize_hashes(json.dumps(value), r"#\u0023") + "\n" for value in values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import relpath
+from shlex import quote
 from typing import Any
 
 from pytest_gbs.arithmetic.wording import assumed, called, count, counted, listing
@@ -48,8 +49,6 @@ def _lines(result: Scaled | Stuck, options: FormatOptions) -> Iterator[str]:
 
 def _in_shell(path: str) -> str:
     """A path as one word of a command line that people paste."""
-    from shlex import quote
-
     return quote(f"./{path}" if path.startswith("-") else path)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from unicodedata import category, east_asian_width
 
 
 def width(text: str) -> int:
     """The columns that `text` takes: two for wide East Asian signs, none for signs that combine with the one before."""
     if text.isascii():
         return len(text)
-    from unicodedata import category, east_asian_width
-
     columns = 0
     for sign in text:
         if east_asian_width(sign) in "WF":

@@ -10,6 +10,7 @@ from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import how_often
+from pytest_gbs.formats._show_json import recipes
 from pytest_gbs.formats._summary import files, launchers, launches
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role
@@ -26,8 +27,6 @@ def render(report: Report, options: FormatOptions) -> str:
 
 def show(report: Report, options: FormatOptions) -> str:
     """The geometry of every recipe, and of every launcher file that was asked for."""
-    from pytest_gbs.formats._show_json import recipes
-
     return dump({"version": VERSION, "recipes": recipes(report, Places(report, options))})
 
 

@@ -6,6 +6,7 @@ from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._json import lines
 from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._show_json import recipes
 from pytest_gbs.model.report import Report
 
 
@@ -17,8 +18,6 @@ def render(report: Report, options: FormatOptions) -> str:
 
 def show(report: Report, options: FormatOptions) -> str:
     """A line for each recipe, and for each launch of it."""
-    from pytest_gbs.formats._show_json import recipes
-
     return lines(recipes(report, Places(report, options)))
 
 

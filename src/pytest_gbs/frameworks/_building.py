@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from pytest_gbs.frameworks import hooks
 from pytest_gbs.frameworks._formulas import formula, relation
 from pytest_gbs.frameworks._notation import Raw, words
 from pytest_gbs.frameworks.versions import in_eras, parse_bound, parse_version
@@ -162,8 +163,6 @@ def _in_eras(built: Framework, raw: Raw, name: str, home: str) -> Framework:
 
 
 def _hook(name: str | None) -> Any:
-    from pytest_gbs.frameworks import hooks
-
     return None if name is None else hooks.HOOKS.get(name)
 
 

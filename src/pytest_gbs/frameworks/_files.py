@@ -10,6 +10,7 @@ from re import split
 from typing import Final
 
 from pytest_gbs.files.plugins import PREBUILT, read_beside
+from pytest_gbs.files.toml import tomllib
 from pytest_gbs.frameworks._building import build_framework
 from pytest_gbs.frameworks._notation import Raw, expand
 from pytest_gbs.model.framework import Framework
@@ -21,8 +22,6 @@ _HEADING: Final = "######## {}.toml\n"
 @cache
 def description(name: str) -> Raw | None:
     """What `name`.toml says, a shared part (`_trl`) too; None if there is no such file."""
-    from pytest_gbs.files.toml import tomllib
-
     text = _texts().get(name)
     return None if text is None else tomllib.loads(text)
 

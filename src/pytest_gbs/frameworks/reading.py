@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
+from pytest_gbs.arithmetic.schedules import read_stages
 from pytest_gbs.frameworks.conditions import VARIABLE, holds
 from pytest_gbs.model.document import FUNCTION, PYTHON, Alias, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Framework, Loader, Row, SameAs, Treatment, ValueReading
@@ -211,7 +212,6 @@ def _size(row: Row, node: Node, document: Document, framework: Framework) -> Siz
 
 def _schedule(row: Row, node: Node, framework: Framework, document: Document, at: Location) -> Quantity | None:
     """The size that a schedule ends with, and its stages; None if they are unknown."""
-    from pytest_gbs.arithmetic.schedules import read_stages
 
     def whole(scalar: Scalar) -> int | None:
         found, value = treatment(row, scalar, framework, document.syntax)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import prod
+from math import gcd, prod
 from typing import Final
 
+from pytest_gbs.arithmetic.near_miss import nearest
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Row
@@ -165,8 +166,6 @@ def _rank(leaf: Quantity) -> int:
 
 def _multiples(rest: int, divisor: int, value: int) -> list[int]:
     """The numbers nearest to `value`, below and above, of which `rest` times each is a multiple of `divisor`."""
-    from math import gcd
-
     step = divisor // gcd(rest, divisor)
     below = value // step * step
     return [number for number in (below, below + step) if 0 < number <= _LARGEST]
@@ -216,8 +215,6 @@ def _row(run: Run, leaf: Quantity) -> Row | None:
 
 def _is_misspelt(run: Run, key: KeyPath) -> bool:
     """Whether a key of the same mapping was probably meant to be `key`: then it is not a default that is missing."""
-    from pytest_gbs.arithmetic.near_miss import nearest
-
     beside = (path[-1] for path in run.document.keyed if path[:-1] == key[:-1])
     return any(nearest(str(word), (str(key[-1]),)) is not None for word in beside)
 

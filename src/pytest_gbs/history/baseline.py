@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -35,8 +36,6 @@ def _entry(finding: Finding) -> BaselineEntry:
 
 def render(known: Mapping[BaselineEntry, int]) -> str:
     """A baseline as text: JSON, sorted, a line for each entry, so that two branches merge."""
-    import json
-
     lines = [
         json.dumps({"path": entry.path, "rule": entry.rule, "key": entry.key, "count": count})
         for entry, count in sorted(known.items())
@@ -52,8 +51,6 @@ def parse(text: str, name: str) -> Counter[BaselineEntry]:
     Raises:
         UsageError: it is none.
     """
-    import json
-
     if any(line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in text.splitlines()):
         raise UsageError(f"{name} contains merge conflict markers: keep the lines of both sides, or run --write-baseline")
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from math import sqrt
 from typing import Final
 
@@ -302,8 +303,6 @@ def _factor(before: _Side, after: _Side) -> float | None:
     if a.global_batch_size and b.global_batch_size:
         return b.global_batch_size / a.global_batch_size
     if a.share and b.share and a.of == b.of:
-        from fractions import Fraction
-
         return float(Fraction(b.share) / Fraction(a.share))
     return None
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.files.decode import NOT_TEXT
 from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
@@ -41,14 +41,12 @@ from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.tree import Tree
 from pytest_gbs.readers.python import executes_files
 from pytest_gbs.readers.refusal import conflict
 from pytest_gbs.shell import read_commands, reads
 from pytest_gbs.shell.limits import LEAST_SHARED, LONGEST_VALUE, MOST_LAUNCHED, MOST_SEARCHES, MOST_TURNS, TOO_LONG, Exhausted, SharedSteps
 from pytest_gbs.shell.starting import started_script
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.tree import Tree
 
 _TESTS: Final = frozenset(("tests", "test", "ci", ".github"))
 _COSTLY: Final = 20  # what a started script counts for that was not read to its end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.launches.images import Mount, copied_to, mounted, of_command, of_image
 from pytest_gbs.launches.mentions import like
@@ -13,10 +13,8 @@ from pytest_gbs.model.command import Command, Folder, Script, Word
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.limits import MOST_DOCKERFILES
 from pytest_gbs.model.location import Source, below, endings, upwards
+from pytest_gbs.model.tree import Tree
 from pytest_gbs.readers.refusal import conflict
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.tree import Tree
 
 _FLAT: Final = 3  # slashes of the path at which a container has a file that lies beside the job: /mnt/scripts/train.py
 

@@ -27,6 +27,7 @@ from pytest_gbs.launches.program_files import (
 from pytest_gbs.launches.programs._words import opaque_word
 from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
 from pytest_gbs.launches.visible_gpus import with_fed_gpus, with_one_gpu
+from pytest_gbs.launches.written_recipes import read_written
 from pytest_gbs.model.command import Word, Written
 from pytest_gbs.model.document import TAKES_IN, Document, Scalar
 from pytest_gbs.model.framework import Arguments, Framework
@@ -169,8 +170,6 @@ class LaunchResolver:
 
     def _written(self, found: FoundLaunch, own: Written, word: Word) -> ResolvedLaunch | None:
         """What a launch trains whose recipe the script writes itself."""
-        from pytest_gbs.launches.written_recipes import read_written
-
         for parts in read_written(own, found.launch.at.source):
             framework = self._recognise(parts.document, Program(program_name(found)))
             if framework is not None and not framework.companion:

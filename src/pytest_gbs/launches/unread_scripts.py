@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pytest_gbs.launches.mentions import NameIndex, has_batch_key, programs, train
 from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS
 from pytest_gbs.model.location import Unreadable
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.tree import Tree
 
 
 class Mentioned(NamedTuple):

@@ -13,6 +13,7 @@ from pytest_gbs.api import check_worktree
 from pytest_gbs.checking.memory import Memory
 from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.globs import matches_any
+from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.root import is_root
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.formats import FormatOptions
@@ -99,8 +100,6 @@ class Project:
 
     def recheck(self, files: Mapping[str, Source], given: CommandLineHardware = CommandLineHardware()) -> Report:  # noqa: B008
         """The report on the open files if some files of the repository were as in `files`."""
-        from pytest_gbs.files.overlay import OverlayTree
-
         targets = tuple(path for path in sorted(self.tree.unsaved) if self.concerns(path))
         if not targets:
             return EMPTY

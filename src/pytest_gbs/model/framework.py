@@ -8,11 +8,9 @@ from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.equation import Enforcement, Equation
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.pins import Evidence, Pin
 from pytest_gbs.model.quantity import Size
-from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.pins import Evidence, Pin
+from pytest_gbs.model.record import Final, NamedTuple
 
 
 class SameAs(NamedTuple):

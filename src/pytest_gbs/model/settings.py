@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_FILE_BYTES
-from pytest_gbs.model.record import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.framework import Framework
-    from pytest_gbs.model.rule import Rule
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.rule import Rule
 
 
 class Hardware(NamedTuple):

@@ -7,12 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_gbs import formats
+from pytest_gbs.api import check_worktree
 from pytest_gbs.checking.accepted import accepted, read_baseline
+from pytest_gbs.checking.changed import check_changed
 from pytest_gbs.checking.strict import tighten
+from pytest_gbs.files.git import GitRepository
+from pytest_gbs.files.root import find_root
+from pytest_gbs.files.worktree import WorkTree, most_searched
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim
 from pytest_gbs.formats.text import render_finding
+from pytest_gbs.history.lockfile import read_lock
 from pytest_gbs.model.errors import GbsError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Location, Source
@@ -21,6 +27,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Report
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.pytest_plugin.imports import imports_from
+from pytest_gbs.settings import Overrides, load_settings
 
 
 class PluginOptions(NamedTuple):
@@ -58,19 +65,13 @@ class CheckedTree(NamedTuple):
         Raises:
             GbsError: one clear line.
         """
-        from pytest_gbs.files.worktree import WorkTree
-
         tree = WorkTree(self.root)
         if self.settings.baseline:
             read_baseline(self.settings, tree)
         lock = tree.read("gbs.lock")
         if isinstance(lock, Source):
-            from pytest_gbs.history.lockfile import read_lock
-
             read_lock(lock)
         if self.options.changed_since is not None:
-            from pytest_gbs.files.git import GitRepository
-
             GitRepository(self.root).commit(self.options.changed_since)
 
     def check(self, targets: Sequence[str], *, keep_runs: bool = False) -> Report:
@@ -79,17 +80,12 @@ class CheckedTree(NamedTuple):
             return self._check(targets, keep_runs=keep_runs)
 
     def _check(self, targets: Sequence[str], *, keep_runs: bool) -> Report:
-        from pytest_gbs.api import check_worktree
-        from pytest_gbs.files.worktree import WorkTree, most_searched
-
         named = frozenset(target for target in targets if target and not target.endswith("/"))
         most = most_searched(os.fspath(self.root)) if len(named) == len(targets) else None
         tree = WorkTree(self.root, self.settings.max_file_size, self.settings.exclude, named, most)
         given, since = self.options.given, self.options.changed_since
         if since is None or keep_runs:
             return check_worktree(tree, targets, self.settings, given, keep_runs=keep_runs)
-        from pytest_gbs.checking.changed import check_changed
-
         report = check_changed(tree, targets, self.settings, given, root=self.root, revision=since)
         return tighten(accepted(report, self.settings, tree, targets)._replace(notices=()), self.settings)
 
@@ -105,9 +101,7 @@ def open_repository(start: Path, options: PluginOptions) -> CheckedTree:
 
 
 def _open_repository(start: Path, options: PluginOptions) -> CheckedTree:
-    from pytest_gbs.files.root import find_root
     from pytest_gbs.rules import rules
-    from pytest_gbs.settings import Overrides, load_settings
 
     root = find_root(start)
     marked = any((root / name).exists() for name in (".git", "gbs.toml", "pyproject.toml"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_gbs.files.toml import tomllib
 from pytest_gbs.model.document import CommentBlock, Document
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern
@@ -43,8 +44,6 @@ def read_toml(source: Source) -> tuple[Document | Unreadable, ...]:
 
 def _refused(text: str) -> RefusedDocument | None:
     """Why tomllib does not take `text`, or None if it does."""
-    from pytest_gbs.files.toml import tomllib  # only TOML files need it
-
     try:
         tomllib.loads(text)
     except RecursionError:

@@ -29,6 +29,7 @@ from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import amounts, beside, called, count, leaves, listing, product, short, symbolic_text
 from pytest_gbs.claims.factors import with_hardware
 from pytest_gbs.claims.findings import claimed_number
+from pytest_gbs.frameworks.repairs import reaching
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import DOCUMENTS
 from pytest_gbs.model.launch import Kind, Launch
@@ -118,8 +119,6 @@ def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, 
 
 def _ways_out(run: Run, size: Quantity, declaration: Declaration) -> tuple[str, tuple[Fix, ...]]:
     """The changes of its settings by which the launch would give the claimed number, in words, and as fixes of the launching file."""
-    from pytest_gbs.frameworks.repairs import reaching
-
     repairs = reaching(run, size, declaration.value)
     script = run.launch.at.source if run.launch is not None else ""
     fixes = (fix for repair in repairs if (fix := repair.fix) is not None and all(edit.at.source == script for edit in fix.edits))

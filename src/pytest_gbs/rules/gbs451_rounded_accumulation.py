@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import beside, leaves, product
+from pytest_gbs.frameworks.repairs import change
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
@@ -54,8 +55,6 @@ def _once(related: tuple[Related, ...]) -> tuple[Related, ...]:
 
 def _fixes(run: Run, stated: Quantity, real: Quantity) -> tuple[Fix, ...]:
     """The fix that states the batch that the recipe trains with."""
-    from pytest_gbs.frameworks.repairs import change
-
     fix = change(run, stated, real.value)
     return (fix,) if fix is not None else ()
 

@@ -16,17 +16,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import beside, called, listing
+from pytest_gbs.claims.locked import compare, moved, words
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.locked import LockedBatch, Record
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.locked import LockedBatch, Record
 
 CODE = "GBS502"
 _DECLARE: Final = "declare it in a comment of the recipe, in a commit message, or with gbs lock"
@@ -36,8 +35,6 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome where the batch of `run` at the base is known; nothing without a base."""
     if run.base is None:
         return
-    from pytest_gbs.claims.locked import compare
-
     found = compare(run.base, run)
     if found.holds is not False or found.now is None:
         return
@@ -65,8 +62,6 @@ def _said(messages: str, now: Record) -> bool:
 
 
 def _finding(run: Run, base: LockedBatch, now: Record) -> Finding:
-    from pytest_gbs.claims.locked import moved, words
-
     changed = moved(base.record, now)
     sizes = [size for each in changed if isinstance(size := run.geometry.get(each.name), Quantity) and size.at]
     at = next((size.at for size in sizes if size.at and size.at.source == run.path), _start(run))

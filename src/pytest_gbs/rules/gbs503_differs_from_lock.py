@@ -16,18 +16,16 @@ It stays silent on recipes and launches that the lock file does not have; `gbs l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import amounts, called, listing, short
+from pytest_gbs.claims.locked import Comparison, Moved, compare
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.locked import LockedBatch
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Conflict, Name, Quantity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
-
-if TYPE_CHECKING:
-    from pytest_gbs.claims.locked import Comparison, Moved
-    from pytest_gbs.model.locked import LockedBatch
 
 CODE = "GBS503"
 
@@ -38,8 +36,6 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield the outcome of holding `run` to its line in the lock file; nothing if it has none."""
     if run.locked is None:
         return
-    from pytest_gbs.claims.locked import compare
-
     found = compare(run.locked, run)
     if found.holds:
         yield Verified(CODE, run.locked.at, run.assumptions, decides=True)

@@ -15,14 +15,11 @@ It stays silent while the comment hides a finding, and for rules that this run d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import listing
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.model.rule import Example, Rule, Scope
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.suppression import Suppression
+from pytest_gbs.model.suppression import Suppression
 
 CODE = "GBS901"
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from pytest_gbs.frameworks.versions import read_specifiers
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pins import Evidence, Pin
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.tree import Tree
 
 
 class Copies:

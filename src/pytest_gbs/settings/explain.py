@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Final
 
+from jsonschema import Draft202012Validator
+
 from pytest_gbs.arithmetic.wording import listing
 from pytest_gbs.model.location import KeyPath, dotted
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Raw, SettingsProblem
@@ -28,8 +30,6 @@ def problems(raw: Raw, name: str = "settings", part: str = "") -> list[SettingsP
 
     `part` is the name of one in its `$defs` that is asked in place of the whole schema.
     """
-    from jsonschema import Draft202012Validator
-
     schema = schema_of(name)
     validator = Draft202012Validator(schema)
     asked = validator.evolve(schema=schema["$defs"][part]) if part else validator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -56,8 +57,6 @@ def missing_sizes(raw: Raw, built: Framework) -> Iterator[SettingsProblem]:
 
 def meant(word: str, known: Iterable[str]) -> str:
     """The advice which of the `known` words may have been meant by `word`, "" if none is near."""
-    from difflib import get_close_matches
-
     close = get_close_matches(word[:100], islice(known, _MOST), 1)
     return f"; did you mean {close[0]}?" if close else ""
 

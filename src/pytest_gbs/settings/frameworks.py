@@ -18,6 +18,8 @@ from pytest_gbs.model.limits import MOST_OWN_FRAMEWORKS, MOST_SETTINGS_BYTES
 from pytest_gbs.model.location import dotted
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.settings.described import Described, is_too_deep
+from pytest_gbs.settings.explain import problems, sentences
+from pytest_gbs.settings.file import parse
 from pytest_gbs.settings.framework_mistakes import SIZES, meant, missing_sizes, mistakes
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Raw, SettingsProblem
 from pytest_gbs.settings.shape import fits
@@ -97,8 +99,6 @@ def _of_file(stated_at: Path, path: str, root: str) -> _Stated:
     Raises:
         SettingsError: it can't be read, or is not TOML.
     """
-    from pytest_gbs.settings.file import parse
-
     file = parse(path, read_bytes(f"{root}/{path}", MOST_SETTINGS_BYTES), ())
     name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".toml")
     return _Stated(stated_at, name, file.raw, path, file.text or "\n")
@@ -107,8 +107,6 @@ def _of_file(stated_at: Path, path: str, root: str) -> _Stated:
 def _sentences(wrong: list[SettingsProblem], stated: _Stated) -> list[str]:
     if not wrong:
         return []
-    from pytest_gbs.settings.explain import sentences
-
     return sentences(wrong, stated.home, stated.text, ())
 
 
@@ -189,8 +187,6 @@ class _Description:
 
 
 def _wrong_shape(raw: Raw, part: str) -> list[SettingsProblem]:
-    from pytest_gbs.settings.explain import problems
-
     return problems(raw, "framework", part)
 
 

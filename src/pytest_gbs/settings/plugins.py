@@ -11,7 +11,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import Any, Final
 
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
@@ -21,16 +23,11 @@ from pytest_gbs.model.settings import Settings
 from pytest_gbs.settings.described import PluginParts
 from pytest_gbs.settings.meaning import SettingsProblem
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
 GROUP: Final = "pytest_gbs"
 
 
 def installed(names: Sequence[str], rules: Mapping[str, str]) -> PluginParts:
     """What the installed plug-ins called `names` bring, and what is wrong with them; `rules` are those that are there."""
-    from importlib.metadata import entry_points
-
     offered = {found.name: found for found in entry_points(group=GROUP)}
     tables: list[Framework] = []
     found: list[Rule] = []
@@ -79,8 +76,6 @@ def _run(file: str) -> Any:
     Raises:
         UsageError: it can't be imported.
     """
-    from importlib.util import module_from_spec, spec_from_file_location
-
     name = f"pytest_gbs_local.{os.path.realpath(file)}"
     spec = spec_from_file_location(name, file)
     assert spec is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.settings import Settings
 
@@ -61,8 +62,6 @@ def resolve(text: str, rules: Mapping[str, str]) -> tuple[str, ...]:
 
 def advice(text: str, rules: Mapping[str, str]) -> str:
     """What to do about a text that names no rule: `did you mean stale-factor? gbs rules lists them`."""
-    from pytest_gbs.arithmetic.near_miss import suggestion
-
     return f"{suggestion(text.strip().lower().replace('_', '-'), rules.values())}gbs rules lists them"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.frameworks.versions import (
     at_version,
@@ -21,10 +21,9 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import KeyPath, Source
 from pytest_gbs.model.pins import Pin
 from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.tree import Tree
 from pytest_gbs.settings.copies import Copies
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.tree import Tree
+from pytest_gbs.settings.requirements import LOCKS, SUBMODULES, asks_for_versions, read_installed, read_pins
 
 # Folders whose files describe their parent folder.
 _OF_THE_FOLDER_ABOVE: Final = ("requirements", "docker")
@@ -88,8 +87,6 @@ class Versions:
 
     def _installed(self, package: str, path: str) -> Pin | None:
         """The version of `package` that the notebook at `path` installs itself; None if none, or none that is exact."""
-        from pytest_gbs.settings.requirements import read_installed
-
         if (package, path) not in self._pins:
             source = self._tree.read(path)
             found = list(read_installed(source, package)) if isinstance(source, Source) else []
@@ -112,16 +109,12 @@ class Versions:
 
     def _of_folder(self, package: str, folder: str) -> list[Pin]:
         """What the files of a folder say of `package`, or what those in its folders `requirements` and `docker` do; else its submodules."""
-        from pytest_gbs.settings.requirements import SUBMODULES
-
         hidden = f"{folder}/{SUBMODULES}".lstrip("/")
         return self._read_pins(self._files.get(folder, ()), package) or self._read_pins((hidden,), package)
 
     @cached_property
     def _files(self) -> dict[str, list[str]]:
         """The files that may say which versions they are for, by their folder or the one above."""
-        from pytest_gbs.settings.requirements import asks_for_versions
-
         listed: dict[str, list[str]] = {}
         for path in self._paths():
             home, _, name = path.rpartition("/")
@@ -131,8 +124,6 @@ class Versions:
         return listed
 
     def _read_pins(self, paths: Iterable[str], package: str) -> list[Pin]:
-        from pytest_gbs.settings.requirements import read_pins
-
         sources = (source for path in paths if isinstance(source := self._tree.read(path), Source))
         return [pin for source in sources for pin in read_pins(source, package)]
 
@@ -147,8 +138,6 @@ def _agreed(found: list[Pin]) -> Pin | None:
 
     None if these are all versions, and not because a commit is pinned.
     """
-    from pytest_gbs.settings.requirements import LOCKS
-
     commits = [pin for pin in found if pin.commit]
     narrow = [pin for pin in found if (pin.origin.endswith(LOCKS) if commits else pin.exact)]
     said = narrow or found
