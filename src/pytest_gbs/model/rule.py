@@ -115,3 +115,9 @@ class Rule(NamedTuple):
     meant_by_scaling: bool = False
     of_unclaimed: bool = False
     settled_by_programs: bool = False
+
+
+def written_in(module: str) -> tuple[str, str]:
+    """Code and name of the rule that `module` holds, as its file is called: `gbs101_stale_declaration`."""
+    code, _, name = module.rpartition(".")[2].partition("_")
+    return code.upper(), name.replace("_", "-")

@@ -20,15 +20,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.model.location import Location, Unreadable
-from pytest_gbs.model.outcome import Finding, Outcome, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
-
-CODE = "GBS001"
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 
 
 def check(problem: Unreadable) -> Iterator[Outcome]:
     """Yield the one finding that `problem` is."""
-    yield Finding(CODE, problem.reason, Severity.ERROR, _place(problem))
+    yield Finding(ITS_RULE, problem.reason, Severity.ERROR, _place(problem))
 
 
 def _place(problem: Unreadable) -> Location:
@@ -48,8 +46,7 @@ report_to: {loggers}
 """
 
 RULE = Rule(
-    code=CODE,
-    name="unreadable-file",
+    *written_in(__name__),
     scope=Scope.UNREADABLE,
     summary="a file with batch or launch keys can't be read",
     bad=(Example((("sft.yaml", _RECIPE.format(loggers="[wandb")),)),),

@@ -25,10 +25,8 @@ from pytest_gbs.model.document import Alias, Document, Duplicate, Mapping, Node,
 from pytest_gbs.model.fileview import INTERVALS, FileView
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.location import KeyPath, Location
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
-
-CODE = "GBS002"
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 
 _MOST = 20  # findings in one file at most
 _LONGEST = 60  # two values longer than this are not worth showing
@@ -64,7 +62,7 @@ def _finding(file: FileView, duplicate: Duplicate) -> Finding:
     severity = Severity.INFO if same and not _stops(file) else Severity.ERROR
     related = (Related(_place(document, first, duplicate.first), "dropped"),)
     at = _place(document, second, duplicate.second)
-    return Finding(CODE, f"{says}; {_consequence(file)}", severity, at, "kept", related, holds="keep one of the two")
+    return Finding(ITS_RULE, f"{says}; {_consequence(file)}", severity, at, "kept", related, holds="keep one of the two")
 
 
 def _consequence(file: FileView) -> str:
@@ -119,8 +117,7 @@ gradient_accumulation_steps: 8
 """
 
 RULE = Rule(
-    code=CODE,
-    name="duplicate-key",
+    *written_in(__name__),
     scope=Scope.FILE,
     needs=Needs.DUPLICATES,
     summary="a batch key is set twice, and one value is dropped",

@@ -25,12 +25,10 @@ from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework, Row, Treatment
 from pytest_gbs.model.location import Location, dotted
-from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
 from pytest_gbs.model.record import Final
-from pytest_gbs.model.rule import About, Example, Rule, Scope
+from pytest_gbs.model.rule import About, Example, Rule, Scope, written_in
 from pytest_gbs.readers.scalar import loader_of, resolve
-
-CODE = "GBS003"
 
 _DOES: Final = {
     Treatment.STOPS: "stops at start",
@@ -85,7 +83,7 @@ def _refused_values(document: Document, framework: Framework, found: Misread, no
     says = f"{dotted(found.row.key)} {_described(document, found, node)}"
     details = (found.row.reading.why,) if found.row.reading.why else ()
     holds = f"write a whole number, {found.row.minimum} or more"
-    return Finding(CODE, f"{says}; {title} {_DOES[found.treatment]}", Severity.ERROR, found.at, details=details, holds=holds)
+    return Finding(ITS_RULE, f"{says}; {title} {_DOES[found.treatment]}", Severity.ERROR, found.at, details=details, holds=holds)
 
 
 def _described(document: Document, found: Misread, node: Node) -> str:
@@ -124,7 +122,7 @@ def _other_reading(row: Row, node: Scalar, file: FileView) -> str:
 def _reads_otherwise(document: Document, row: Row, trap: str) -> Finding:
     node = document.keyed[row.key][1]
     at = Location(document.source.path, node.start, node.stop, row.key)
-    return Finding(CODE, f"{dotted(row.key)} {trap}", Severity.WARNING, at)
+    return Finding(ITS_RULE, f"{dotted(row.key)} {trap}", Severity.WARNING, at)
 
 
 _RECIPE = """\
@@ -135,8 +133,7 @@ gradient_accumulation_steps: {accumulation}
 """
 
 RULE = Rule(
-    code=CODE,
-    name="not-a-positive-integer",
+    *written_in(__name__),
     scope=Scope.FILE,
     summary="a size is not a positive whole number, or not the one it looks like",
     bad=(

@@ -24,11 +24,9 @@ from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Text
 from pytest_gbs.model.location import Location, dotted
-from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
-from pytest_gbs.model.rule import About, Example, Rule, Scope
+from pytest_gbs.model.outcome import ITS_RULE, Applicability, Edit, Finding, Fix, Outcome, Severity
+from pytest_gbs.model.rule import About, Example, Rule, Scope, written_in
 from pytest_gbs.readers.scalar import loader_of, resolve
-
-CODE = "GBS004"
 
 _LONGEST = 40  # digits and all; longer texts are not numbers that people write
 
@@ -58,7 +56,7 @@ def _finding(document: Document, text: Text, node: Scalar, number: Match[str]) -
     why = "YAML 1.1 needs a dot and a signed exponent" if node.plain else "a number in quotes is text"
     fix = Fix(f"write {better}", Applicability.SAFE, (Edit(at, written, better),))
     message = f"{dotted(text.key)} {written} is read as text: {why}; {text.label}"
-    return Finding(CODE, message, Severity.ERROR, at, "text", holds=f"write {better}", fixes=(fix,))
+    return Finding(ITS_RULE, message, Severity.ERROR, at, "text", holds=f"write {better}", fixes=(fix,))
 
 
 def _plain(number: Match[str]) -> str:
@@ -81,8 +79,7 @@ output_dir: out
 """
 
 RULE = Rule(
-    code=CODE,
-    name="exponent-read-as-text",
+    *written_in(__name__),
     scope=Scope.FILE,
     summary="a number is read as text, and the framework breaks on it",
     bad=(Example((("clm.yaml", _RECIPE.format(rate="2e-5")),)),),

@@ -27,12 +27,10 @@ from pytest_gbs.model.document import Document, Mapping, Scalar
 from pytest_gbs.model.fileview import INTERVALS, FileView
 from pytest_gbs.model.framework import Framework, Row
 from pytest_gbs.model.location import KeyPath, Location
-from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final
-from pytest_gbs.model.rule import Example, Rule, Scope
-
-CODE = "GBS005"
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 
 # A slip in what is not a factor of a batch is another tool's business; hardware is rarely a recipe's to state.
 _NO_FACTORS: Final = INTERVALS | {Name.SEQUENCE_LENGTH, Name.NUM_NODES, Name.WORLD_SIZE, Name.TENSOR_PARALLEL_SIZE}
@@ -98,7 +96,7 @@ def _finding(document: Document, framework: Framework, key: Scalar, row: Row) ->
     written = document.source.text[key.start : key.stop]
     fix = Fix(f"rename {key.text} to {meant}", Applicability.DISPLAY, (Edit(at, written, written.replace(key.text, meant)),))
     message = f"{key.text} is not a key of {framework.title.split(' (')[0]}{default}"
-    return Finding(CODE, message, Severity.WARNING, at, "unknown", holds=f"rename it to {meant}", fixes=(fix,))
+    return Finding(ITS_RULE, message, Severity.WARNING, at, "unknown", holds=f"rename it to {meant}", fixes=(fix,))
 
 
 _RECIPE = """\
@@ -109,8 +107,7 @@ per_device_train_batch_size: 4
 """
 
 RULE = Rule(
-    code=CODE,
-    name="misspelt-key",
+    *written_in(__name__),
     scope=Scope.FILE,
     summary="a key is probably a misspelt batch key",
     severity=Severity.WARNING,

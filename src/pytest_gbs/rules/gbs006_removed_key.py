@@ -18,10 +18,8 @@ from collections.abc import Iterator
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Removal
 from pytest_gbs.model.location import Location, dotted
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
-
-CODE = "GBS006"
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 
 
 def check(file: FileView) -> Iterator[Outcome]:
@@ -41,7 +39,7 @@ def _finding(removal: Removal, at: Location) -> Finding:
     related = (Related(removal.pin.at, "version"),) if removal.pin.at else ()
     details = () if removal.pin.at else (f"the version comes from {removal.pin.origin}",)
     holds = f"use {removal.instead} instead" if removal.instead else ""
-    return Finding(CODE, message, Severity.ERROR, at, "removed", related, details, holds)
+    return Finding(ITS_RULE, message, Severity.ERROR, at, "removed", related, details, holds)
 
 
 _RECIPE = """\
@@ -54,8 +52,7 @@ gradient_accumulation_steps: 2
 _PINNED = (("requirements.txt", "torch>=2.4\ntransformers==5.0.0\n"),)
 
 RULE = Rule(
-    code=CODE,
-    name="removed-key",
+    *written_in(__name__),
     scope=Scope.FILE,
     needs=Needs.REMOVED,
     summary="a batch key that the pinned version of a library has removed",

@@ -26,11 +26,9 @@ from collections.abc import Iterator
 from pytest_gbs.model.document import DOCUMENTS
 from pytest_gbs.model.launch import Unread
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Undetermined
 from pytest_gbs.model.program import only_scores
-from pytest_gbs.model.rule import Example, Rule, Scope
-
-CODE = "GBS007"
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 
 
 def check(unread: Unread) -> Iterator[Outcome]:
@@ -38,7 +36,7 @@ def check(unread: Unread) -> Iterator[Outcome]:
     if unread.recipe is not None:
         how = "not read" if unread.whole else "not read to its end"
         message = f"{unread.path} may launch it with another batch, but was {how}: {unread.reason}"
-        yield Undetermined(CODE, unread.recipe, message)
+        yield Undetermined(ITS_RULE, unread.recipe, message)
         return
     own = unread.at.source == unread.path
     at = unread.at if own else Location(unread.path, 0, 0)
@@ -46,7 +44,7 @@ def check(unread: Unread) -> Iterator[Outcome]:
     scores = any(map(only_scores, unread.path.split("/")))
     minor = unread.met_before or unread.behind_many or scores or unread.path.lower().endswith(DOCUMENTS)
     severity = Severity.INFO if minor else Severity.WARNING
-    yield Finding(CODE, _message(unread), severity, at, "reading stopped here", related)
+    yield Finding(ITS_RULE, _message(unread), severity, at, "reading stopped here", related)
 
 
 def _message(unread: Unread) -> str:
@@ -68,8 +66,7 @@ _LAUNCH = "accelerate launch --num_processes 8 train.py --config sft.yaml"
 _STEPS = "".join(f"step{number}() {{ step{number + 1}; }}\n" for number in range(1, 10))
 
 RULE = Rule(
-    code=CODE,
-    name="unread-script",
+    *written_in(__name__),
     scope=Scope.UNREAD,
     summary="a script that may launch training was not read to its end",
     severity=Severity.WARNING,

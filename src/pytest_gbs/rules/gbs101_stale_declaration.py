@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.claims.judgement import outcomes_of
 from pytest_gbs.model.outcome import Outcome
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Cause, Run
 
 
@@ -34,8 +34,7 @@ def check(run: Run) -> Iterator[Outcome]:
 _RECIPE = "# Config for 2 nodes of 8 x H100s with GBS 128\n" + SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\n"
 
 RULE = Rule(
-    code="GBS101",
-    name="stale-declaration",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.CLAIMS,
     summary="a comment states a global batch size that the settings do not give",

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.claims.judgement import outcomes_of
 from pytest_gbs.model.outcome import Outcome, Verified
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Cause, Run
 
 
@@ -30,8 +30,7 @@ def check(run: Run) -> Iterator[Outcome]:
 _RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 2  # effective batch size: 8 GPUs x 4 x 2 = {result}\n"
 
 RULE = Rule(
-    code="GBS102",
-    name="false-arithmetic",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.CLAIMS,
     summary="a comment states a result that its own factors do not give",

@@ -16,11 +16,10 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from pytest_gbs.model.declaration import Interval
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Claim, Run
 
-CODE = "GBS103"
 # With so many different earlier claims each later one is compared.
 _COMPARED: Final = 100
 # What a claim is about, and under which conditions: claims that differ in it are not compared.
@@ -52,15 +51,14 @@ def _finding(earlier: Claim, later: Claim) -> Finding:
     a, b = earlier.declaration, later.declaration
     message = f"comments say {a.value:,} and {b.value:,} for the same batch"
     return Finding(
-        CODE, message, Severity.ERROR, b.at, f"{b.value:,}", (Related(a.at, f"{a.value:,}"),), holds="change one of the two comments"
+        ITS_RULE, message, Severity.ERROR, b.at, f"{b.value:,}", (Related(a.at, f"{a.value:,}"),), holds="change one of the two comments"
     )
 
 
 _RECIPE = "# global batch size: 128\n" + SFT_RECIPE + "gradient_accumulation_steps: 2  # effective batch size {other}\n"
 
 RULE = Rule(
-    code=CODE,
-    name="contradicting-declarations",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.OPEN_CLAIMS,
     summary="two comments state different batch sizes for the same hardware",

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.claims.judgement import outcomes_of
 from pytest_gbs.model.outcome import Outcome
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Cause, Run
 
 
@@ -35,8 +35,7 @@ gradient_accumulation_steps: 2
 """
 
 RULE = Rule(
-    code="GBS104",
-    name="stale-factor",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.CLAIMS,
     summary="a comment names a factor of the batch that is set to something else",

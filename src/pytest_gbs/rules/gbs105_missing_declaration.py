@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS105"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -25,10 +23,10 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     place = run.at(Name.GRADIENT_ACCUMULATION_STEPS) or run.at(Name.MICRO_BATCH_SIZE) or Location(run.path, 0, 0)
     if run.claims or run.policies:
-        yield Verified(CODE, place)
+        yield Verified(ITS_RULE, place)
     else:
         yield Finding(
-            CODE,
+            ITS_RULE,
             "the recipe does not state its global batch size",
             Severity.WARNING,
             place,
@@ -44,8 +42,7 @@ def _comment(run: Run) -> str:
 _RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 2{comment}\n"
 
 RULE = Rule(
-    code=CODE,
-    name="missing-declaration",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="a recipe does not say which global batch size it was written for",
     bad=(Example((("sft.yaml", _RECIPE.format(comment="")),), ("--select", "GBS105")),),

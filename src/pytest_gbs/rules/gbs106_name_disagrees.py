@@ -22,12 +22,10 @@ from collections.abc import Iterable, Iterator
 from pytest_gbs.arithmetic.wording import count, listing
 from pytest_gbs.claims.named import NamedNumber, named
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS106"
 
 
 def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
@@ -41,7 +39,7 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     if wrong:
         yield _finding(recipe, wrong)
     yield from _judged(found)
-    yield from (Undetermined(CODE, _place(recipe, each.places), _says(each), claim=False) for each in found if each.holds is None)
+    yield from (Undetermined(ITS_RULE, _place(recipe, each.places), _says(each), claim=False) for each in found if each.holds is None)
 
 
 def _judged(found: Iterable[NamedNumber]) -> Iterator[Outcome]:
@@ -49,7 +47,7 @@ def _judged(found: Iterable[NamedNumber]) -> Iterator[Outcome]:
     for each in found:
         if each.holds and each.run is not None:
             at = _place(each.run, each.places)
-            yield Verified(CODE, at, each.run.assumptions, decides=each.declaration.name == Name.GLOBAL_BATCH_SIZE)
+            yield Verified(ITS_RULE, at, each.run.assumptions, decides=each.declaration.name == Name.GLOBAL_BATCH_SIZE)
 
 
 def _place(recipe: Run, places: tuple[Location, ...]) -> Location:
@@ -77,14 +75,13 @@ def _finding(recipe: Run, wrong: list[NamedNumber]) -> Finding:
     places = dict.fromkeys(place for each in wrong for place in (*each.places, each.at) if place is not None and place.path is not None)
     related = tuple(Related(recipe.real(place), "") for place in places if recipe.real(place) != at)
     launches = tuple(Related(each.at, each.fits) for each in wrong if each.at is not None and each.at.path is None)
-    return Finding(CODE, message, Severity.WARNING, at, "", (*related, *launches), holds=f"change the {_witness(wrong[0])} to {fits}")
+    return Finding(ITS_RULE, message, Severity.WARNING, at, "", (*related, *launches), holds=f"change the {_witness(wrong[0])} to {fits}")
 
 
 _RECIPE = "# {nodes} nodes of 8 GPUs\n" + SFT_RECIPE + "gradient_accumulation_steps: 2\n"
 
 RULE = Rule(
-    code=CODE,
-    name="name-disagrees",
+    *written_in(__name__),
     scope=Scope.RECIPE,
     needs=Needs.DECLARATIONS,
     summary="a name states a batch size or hardware that its recipe or launches contradict",

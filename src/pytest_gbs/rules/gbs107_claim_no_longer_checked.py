@@ -18,12 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import called, listing
-from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Undetermined
 from pytest_gbs.model.quantity import HARDWARE
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS107"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -43,7 +41,7 @@ def _finding(outcome: Undetermined, where: str) -> Finding:
     details = (f"it is {outcome.implies}",) if outcome.implies else ()
     hardware = bool(outcome.missing) and all(name in HARDWARE for name in outcome.missing)
     fix = f"state the {missing} in the comment or in [tool.gbs]" if hardware else ""
-    return Finding(CODE, message, Severity.WARNING, outcome.at, "declared", details=details, holds=fix)
+    return Finding(ITS_RULE, message, Severity.WARNING, outcome.at, "declared", details=details, holds=fix)
 
 
 _LOCK = """\
@@ -60,8 +58,7 @@ gradient_accumulation_steps: 2
 """
 
 RULE = Rule(
-    code=CODE,
-    name="claim-no-longer-checked",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.OPEN_CLAIMS,
     summary="a claim that was checked once can no longer be decided",

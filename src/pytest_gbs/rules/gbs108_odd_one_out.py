@@ -13,12 +13,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import count
-from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import NodeClaim
 
-CODE = "GBS108"
 _ENOUGH = 5
 
 
@@ -37,7 +36,7 @@ def check(judged: tuple[NodeClaim, ...]) -> Iterator[Outcome]:
 def _finding(claim: NodeClaim, usual: int, others: int) -> Finding:
     needed = "is wrong for every number of" if claim.gpus_per_node is None else f"needs {count(claim.gpus_per_node, Name.GPUS_PER_NODE)}"
     message = f"comment {needed}, but the {others} other recipes of this folder need {usual}"
-    return Finding(CODE, message, Severity.WARNING, claim.declaration.at, "declared", details=(claim.needed,))
+    return Finding(ITS_RULE, message, Severity.WARNING, claim.declaration.at, "declared", details=(claim.needed,))
 
 
 _RECIPE = "# Config for {nodes} nodes with GBS {batch}\n" + SFT_RECIPE + "gradient_accumulation_steps: 2\n"
@@ -49,8 +48,7 @@ def _folder(last: int) -> Example:
 
 
 RULE = Rule(
-    code=CODE,
-    name="odd-one-out",
+    *written_in(__name__),
     scope=Scope.REPOSITORY,
     summary="one claim in a folder needs another number of GPUs per node than all the others",
     bad=(_folder(64),),

@@ -19,12 +19,10 @@ from collections.abc import Iterator, Sequence
 
 from pytest_gbs.arithmetic.wording import beside, leaves, product
 from pytest_gbs.claims.findings import claimed_number
-from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Claim, Run
-
-CODE = "GBS109"
 
 
 def check(runs: Sequence[Run]) -> Iterator[Outcome]:
@@ -33,7 +31,7 @@ def check(runs: Sequence[Run]) -> Iterator[Outcome]:
     for claim in recipe.documented:
         readings = claim.judgement.readings
         if readings[0].holds:
-            yield Verified(CODE, claim.declaration.at)
+            yield Verified(ITS_RULE, claim.declaration.at)
         elif all(reading.holds is False for reading in readings) and not any(_gives(run, claim) for run in launched):
             yield from _finding(recipe, claim)
 
@@ -55,15 +53,14 @@ def _finding(run: Run, claim: Claim) -> Iterator[Finding]:
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     holds = f"change the document to {size.value:,}, or the settings of {recipe}"
     related = tuple(dict.fromkeys(beside(operands, claim.declaration.at)))
-    yield Finding(CODE, message, Severity.WARNING, claim.declaration.at, "stated", related, details, holds)
+    yield Finding(ITS_RULE, message, Severity.WARNING, claim.declaration.at, "stated", related, details, holds)
 
 
 _README = "# Training\n\nWe train with a global batch size of {batch}, see `dpo.yaml`.\n"
 _RECIPE = "train:\n  train_iters: 10\n  global_batch_size: 64\n  micro_batch_size: 2\nrng: {seed: 1}\n"
 
 RULE = Rule(
-    code=CODE,
-    name="document-disagrees",
+    *written_in(__name__),
     scope=Scope.RECIPE,
     summary="a document states another batch for a recipe than its settings give",
     severity=Severity.WARNING,

@@ -16,10 +16,8 @@ from collections.abc import Iterator
 from math import prod
 
 from pytest_gbs.model.launch import Mistake, ModelCard
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
-
-CODE = "GBS110"
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 
 
 def check(card: Mistake) -> Iterator[Outcome]:
@@ -32,7 +30,7 @@ def check(card: Mistake) -> Iterator[Outcome]:
         message = f"model card says {card.total.key} {card.total.value:,}, but {written} = {value:,}"
         related = tuple(Related(factor.at, factor.key) for factor in card.factors if factor.at is not None)
         yield Finding(
-            CODE,
+            ITS_RULE,
             message,
             Severity.WARNING,
             card.total.at,
@@ -54,8 +52,7 @@ The following hyperparameters were used during training:
 """
 
 RULE = Rule(
-    code=CODE,
-    name="model-card-disagrees",
+    *written_in(__name__),
     scope=Scope.COMMAND,
     summary="the hyperparameters of a model card do not give the total batch that it states",
     severity=Severity.WARNING,

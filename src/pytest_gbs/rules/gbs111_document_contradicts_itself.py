@@ -19,11 +19,9 @@ from math import prod
 from pytest_gbs.arithmetic.wording import count, short
 from pytest_gbs.model.declaration import Declaration, Factor
 from pytest_gbs.model.launch import Mistake, ShortFormula
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import PARALLEL, Name
-from pytest_gbs.model.rule import Example, Rule, Scope
-
-CODE = "GBS111"
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 
 
 def check(stated: Mistake) -> Iterator[Outcome]:
@@ -33,7 +31,7 @@ def check(stated: Mistake) -> Iterator[Outcome]:
         left_out = count(gpus.value, Name.WORLD_SIZE)
         message = f"document's arithmetic for the global batch size leaves out its {left_out}"
         yield Finding(
-            CODE, message, Severity.WARNING, stated.at, "formula", (Related(gpus.at, short(gpus.name)),), holds="multiply by the GPUs"
+            ITS_RULE, message, Severity.WARNING, stated.at, "formula", (Related(gpus.at, short(gpus.name)),), holds="multiply by the GPUs"
         )
     elif isinstance(stated, Declaration):
         yield from _false_arithmetic(stated) or _unshared(stated)
@@ -44,7 +42,7 @@ def _false_arithmetic(stated: Declaration) -> tuple[Finding, ...]:
     if written is None or not written.is_false:
         return ()
     message = f"document says {written.text} = {written.result:,}, but the product is {written.value:,}"
-    return (Finding(CODE, message, Severity.WARNING, stated.at, "stated", holds=f"write {written.value:,}, or other factors"),)
+    return (Finding(ITS_RULE, message, Severity.WARNING, stated.at, "stated", holds=f"write {written.value:,}, or other factors"),)
 
 
 def _unshared(stated: Declaration) -> tuple[Finding, ...]:
@@ -66,7 +64,7 @@ def _unshared(stated: Declaration) -> tuple[Finding, ...]:
         " can't share it evenly"
     )
     holds = f"state a multiple of {step:,}"
-    return (Finding(CODE, message, Severity.WARNING, stated.at, "stated", tuple(map(_related, (world, *parts))), holds=holds),)
+    return (Finding(ITS_RULE, message, Severity.WARNING, stated.at, "stated", tuple(map(_related, (world, *parts))), holds=holds),)
 
 
 def _related(factor: Factor) -> Related:
@@ -76,8 +74,7 @@ def _related(factor: Factor) -> Related:
 _TABLE = "| TP | PP | Global batch size | Hardware |\n|---|---|---|---|\n| 1 | 8 | {batch} | 512 GPUs |\n"
 
 RULE = Rule(
-    code=CODE,
-    name="document-contradicts-itself",
+    *written_in(__name__),
     scope=Scope.COMMAND,
     summary="a document states a batch that its own numbers refute",
     severity=Severity.WARNING,

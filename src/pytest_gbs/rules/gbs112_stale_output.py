@@ -15,13 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.saved_output import SavedOutput, TrainingRecord
-
-CODE = "GBS112"
 
 
 def check(saved: SavedOutput) -> Iterator[Outcome]:
@@ -35,7 +33,7 @@ def check(saved: SavedOutput) -> Iterator[Outcome]:
     places = (run.at(name) for run in runs for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
     related = tuple(Related(at, "now") for at in places if at is not None)
     message = f"the saved output printed {printed} per device, but the source gives {words}"
-    yield Finding(CODE, message, Severity.INFO, record.at, "printed", related, holds="run the notebook again, or clear its outputs")
+    yield Finding(ITS_RULE, message, Severity.INFO, record.at, "printed", related, holds="run the notebook again, or clear its outputs")
 
 
 def _one(run: Run, name: str) -> int | None:
@@ -104,8 +102,7 @@ _NOTEBOOK = """\
 """
 
 RULE = Rule(
-    code=CODE,
-    name="stale-output",
+    *written_in(__name__),
     scope=Scope.OUTPUT,
     summary="the saved output of a notebook comes from a run with another batch",
     bad=(Example((("train.ipynb", _NOTEBOOK.replace("BATCH", "4")),)),),

@@ -23,12 +23,10 @@ from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.equation import Enforcement, Rounding
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Noted, Origin, Quantity
-from pytest_gbs.model.rule import SFT_RECIPE, About, Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, About, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS201"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -44,7 +42,7 @@ def check(run: Run) -> Iterator[Outcome]:
             continue
         at = world.at or next((size.at for size in degrees if size.at), None) or Location(run.path, 0, 0)
         if world.value % divisor == 0:
-            yield Verified(CODE, at, run.assumptions, decides=True)
+            yield Verified(ITS_RULE, at, run.assumptions, decides=True)
         elif not _may_have_more_nodes(run):
             stops = equation.rounding != Rounding.FLOOR and equation.mismatch in (Enforcement.STOPS, Enforcement.STOPS_LATE)
             yield _finding(run, world, degrees, at, stops or world.value < divisor)
@@ -65,7 +63,7 @@ def _finding(run: Run, world: Quantity, degrees: list[Quantity], at: Location, s
     related = beside(degrees, at)
     severity = Severity.ERROR if stops else Severity.WARNING
     holds = f"use a multiple of {_stated(run, degrees):,} GPUs"
-    return Finding(CODE, message, severity, at, "", related, holds=holds, assumptions=run.assumptions)
+    return Finding(ITS_RULE, message, severity, at, "", related, holds=holds, assumptions=run.assumptions)
 
 
 def _hardware(world: Quantity) -> str:
@@ -100,8 +98,7 @@ parallelism_config:
 _FILES = (("sft.yaml", _RECIPE), ("accelerate.yaml", _LAUNCHER))
 
 RULE = Rule(
-    code=CODE,
-    name="world-not-divisible",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="the number of GPUs is not a multiple of the parallel sizes",
     bad=(Example(_FILES, ("--world-size", "9")),),

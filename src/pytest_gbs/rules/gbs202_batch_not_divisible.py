@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.frameworks.constraints import judge
 from pytest_gbs.model.outcome import Outcome
-from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 
@@ -34,8 +34,7 @@ generation_batch_size: {batch}
 """
 
 RULE = Rule(
-    code="GBS202",
-    name="batch-not-divisible",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.CHECKED,
     summary="a batch is not a multiple of what the framework divides it by",

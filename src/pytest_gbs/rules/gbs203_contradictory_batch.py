@@ -27,14 +27,12 @@ from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.equation import Enforcement
 from pytest_gbs.model.framework import Exclusion
 from pytest_gbs.model.location import KeyPath, Location, dotted
-from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity
 from pytest_gbs.model.record import Final
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import is_set
-
-CODE = "GBS203"
 
 # What people write about a batch is compared with the settings by the 1xx rules.
 _PROSE: Final = (Origin.COMMENT, Origin.NAME)
@@ -64,7 +62,7 @@ def _exclusive(run: Run, exclusion: Exclusion, present: list[KeyPath]) -> Findin
     message = f"{names} are both set" + (f"; {exclusion.label}" if exclusion.label else "") + in_versions(exclusion, run.framework)
     severity = Severity.WARNING if exclusion.doubt else Severity.ERROR
     related = tuple(Related(place, "also set") for place in places[:-1])
-    return Finding(CODE, message, severity, places[-1], "set", related, holds="keep only one of them")
+    return Finding(ITS_RULE, message, severity, places[-1], "set", related, holds="keep only one of them")
 
 
 def _conflict(run: Run, size: Conflict) -> Finding:
@@ -77,7 +75,7 @@ def _conflict(run: Run, size: Conflict) -> Finding:
     at = _place(run, places)
     related = beside(places, at)
     severity, fixes = _severity(run, size.name), tuple(_fixes(run, stated, given))
-    return Finding(CODE, message, severity, at, short(size.name), related, details, assumptions=run.assumptions, fixes=fixes)
+    return Finding(ITS_RULE, message, severity, at, short(size.name), related, details, assumptions=run.assumptions, fixes=fixes)
 
 
 def _fixes(run: Run, stated: Quantity, computed: Quantity) -> Iterator[Fix]:
@@ -113,8 +111,7 @@ generation_batch_size: 64
 """
 
 RULE = Rule(
-    code=CODE,
-    name="contradictory-batch",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="two settings contradict each other",
     bad=(Example((("grpo.yaml", _RECIPE + "steps_per_generation: 2\n"),)),),

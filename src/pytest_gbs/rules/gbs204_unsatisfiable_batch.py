@@ -22,13 +22,12 @@ from pytest_gbs.frameworks.constraints import applies, describe, in_versions, ju
 from pytest_gbs.model.equation import Enforcement, Equation
 from pytest_gbs.model.framework import Constraint
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import RANKS, Name, Origin, Quantity, Size
 from pytest_gbs.model.record import Final, TypeAlias
-from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
-CODE = "GBS204"
 # The rules whose findings this one stands for.
 _STANDS_FOR: Final = ("batch-not-divisible", "group-not-divisible")
 # What a number of GPUs has to pass.
@@ -45,7 +44,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
     somewhere = runs_somewhere(run, applying)
     if somewhere:
-        yield Verified(CODE, place(run, _names(constraints[:1])))
+        yield Verified(ITS_RULE, place(run, _names(constraints[:1])))
     elif somewhere is False:
         yield _finding(run, _core(run, constraints, applying))
 
@@ -99,7 +98,7 @@ def _finding(run: Run, core: list[_Check]) -> Finding:
     details = dict.fromkeys((*([] if alone else said), *reasons, *stops))
     related, fixes = tuple(_related(anywhere, core, at)), tuple(dict.fromkeys(_fixes(run, anywhere, core)))
     severity = Severity.WARNING if doubted.doubt else Severity.ERROR
-    return Finding(CODE, message, severity, at, related=related, details=tuple(details), fixes=fixes)
+    return Finding(ITS_RULE, message, severity, at, related=related, details=tuple(details), fixes=fixes)
 
 
 def _fixes(run: Run, anywhere: Run, core: list[_Check]) -> Iterator[Fix]:
@@ -184,8 +183,7 @@ model:
 """
 
 RULE = Rule(
-    code=CODE,
-    name="unsatisfiable-batch",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.CONSTRAINTS,
     summary="no number of GPUs works for this recipe",

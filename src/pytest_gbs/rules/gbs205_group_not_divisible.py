@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.frameworks.constraints import judge
 from pytest_gbs.model.outcome import Outcome
-from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 
@@ -34,8 +34,7 @@ gradient_accumulation_steps: 4
 """
 
 RULE = Rule(
-    code="GBS205",
-    name="group-not-divisible",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.CHECKED,
     summary="generations do not fill whole groups",

@@ -27,12 +27,10 @@ from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.equation import Enforcement
 from pytest_gbs.model.framework import Switch
 from pytest_gbs.model.location import Location, dotted
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import RANKS
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS206"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -51,9 +49,9 @@ def _finding(run: Run, switch: Switch, claimed: tuple[Location, ...], stops: boo
     at = place or (claimed[0] if claimed else Location(run.path, 0, 0))
     if stops:
         severity = Severity.WARNING if switch.doubt else Severity.ERROR
-        return Finding(CODE, f"{switch.label}{in_versions(switch, run.framework)}", severity, at)
+        return Finding(ITS_RULE, f"{switch.label}{in_versions(switch, run.framework)}", severity, at)
     related = tuple(Related(claim, "claimed") for claim in claimed if claim != at)
-    return Finding(CODE, f"a batch is claimed, but {switch.label}", Severity.WARNING, at, related=related, holds=_off(run, switch))
+    return Finding(ITS_RULE, f"a batch is claimed, but {switch.label}", Severity.WARNING, at, related=related, holds=_off(run, switch))
 
 
 def _off(run: Run, switch: Switch) -> str:
@@ -72,8 +70,7 @@ auto_find_batch_size: {switch}
 """
 
 RULE = Rule(
-    code=CODE,
-    name="batch-not-fixed",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.SWITCHES,
     summary="a claimed batch may change while training runs",

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.frameworks.constraints import judge
 from pytest_gbs.model.outcome import Outcome
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 
@@ -39,8 +39,7 @@ gradient_accumulation_steps: {accumulation}
 """
 
 RULE = Rule(
-    code="GBS207",
-    name="micro-batch-too-small",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.CHECKED,
     summary="the micro batch is smaller than the loss needs",

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.frameworks.constraints import judge
 from pytest_gbs.model.outcome import Outcome
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 
@@ -45,8 +45,7 @@ load_best_model_at_end: true
 """
 
 RULE = Rule(
-    code="GBS208",
-    name="intervals-not-divisible",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.CHECKED,
     summary="an interval is not a multiple of what the framework requires",

@@ -21,12 +21,10 @@ from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Arguments, Requirement
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.location import KeyPath, Location, dotted
-from pytest_gbs.model.outcome import Finding, Outcome, Severity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import is_set
-
-CODE = "GBS209"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -38,7 +36,7 @@ def check(run: Run) -> Iterator[Outcome]:
         if all(certain(condition, run.document, run.framework.loader) for condition in requirement.when):
             names = listing(map(dotted, requirement.keys), last="or")
             message = f"{names} is missing; {requirement.label}{in_versions(requirement, run.framework)}"
-            yield Finding(CODE, message, Severity.WARNING if requirement.doubt else Severity.ERROR, at, holds=f"set {names}")
+            yield Finding(ITS_RULE, message, Severity.WARNING if requirement.doubt else Severity.ERROR, at, holds=f"set {names}")
 
 
 def _is_there(run: Run, key: KeyPath) -> bool:
@@ -70,8 +68,7 @@ def _example(batch: str) -> Example:
 
 
 RULE = Rule(
-    code=CODE,
-    name="missing-batch-key",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.REQUIREMENTS,
     summary="a key that the framework needs for the batch is missing",

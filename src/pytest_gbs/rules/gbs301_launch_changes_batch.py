@@ -34,12 +34,10 @@ from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import DOCUMENTS
 from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Claim, Reading, Run
-
-CODE = "GBS301"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -69,12 +67,12 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
     declaration, reading = claim.declaration, claim.judgement.readings[0]
     at = _place(run, launch, reading.size) if launch.start is not None else declaration.at
     if reading.holds:
-        return Verified(CODE, at, run.assumptions, decides=True)
+        return Verified(ITS_RULE, at, run.assumptions, decides=True)
     if reading.holds is None:
         message = _claimed(run, declaration)
         if launch.kind == Kind.SCRIPT and declaration.at.source == launch.at.source:  # no recipe's own check shows it
-            return Undetermined(CODE, declaration.at, message, reading.free, _implies(reading), values=reading.values)
-        return Undetermined(CODE, at, message, reading.free, claim=False)
+            return Undetermined(ITS_RULE, declaration.at, message, reading.free, _implies(reading), values=reading.values)
+        return Undetermined(ITS_RULE, at, message, reading.free, claim=False)
     weak = declaration.weak or declaration.at.source.lower().endswith(DOCUMENTS)
     certain = launch.kind == Kind.SCRIPT and not weak and not _gives_every_factor(launch, declaration, reading.size)
     severity = Severity.ERROR if certain else Severity.WARNING
@@ -84,7 +82,7 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
         given = symbolic_text(found) if found else "another number"
         free = listing(map(called, reading.free), last="and")
         message = f"this launch gives {given}, but {_claimed(run, declaration)}: no number of {free} gives that"
-        return Finding(CODE, message, severity, at, "", (beside,), assumptions=run.assumptions)
+        return Finding(ITS_RULE, message, severity, at, "", (beside,), assumptions=run.assumptions)
     return _finding(run, declaration, reading.size, severity, at)
 
 
@@ -114,7 +112,7 @@ def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, 
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     claimed = (Related(declaration.at, "claimed"),) if declaration.at != at else ()
     advice, fixes = _ways_out(run, size, declaration)
-    return Finding(CODE, message, severity, at, label, (*related, *claimed), details, advice, run.assumptions, fixes)
+    return Finding(ITS_RULE, message, severity, at, label, (*related, *claimed), details, advice, run.assumptions, fixes)
 
 
 def _ways_out(run: Run, size: Quantity, declaration: Declaration) -> tuple[str, tuple[Fix, ...]]:
@@ -157,8 +155,7 @@ _RECIPE = "# Config for 1 node of 8 GPUs with GBS 128\n" + SFT_RECIPE + "gradien
 _SCRIPT = "#!/bin/bash\naccelerate launch --num_processes 4 train.py --config sft.yaml --gradient_accumulation_steps {steps}\n"
 
 RULE = Rule(
-    code=CODE,
-    name="launch-changes-batch",
+    *written_in(__name__),
     scope=Scope.LAUNCH,
     needs=Needs.CLAIMS,
     summary="a launch gives another global batch size than the number claimed",

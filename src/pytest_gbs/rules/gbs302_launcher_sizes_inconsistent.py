@@ -25,17 +25,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.model.launch import LauncherFile
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
-
-CODE = "GBS302"
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 
 
 def check(file: LauncherFile) -> Iterator[Outcome]:
     """Yield a finding for each contradiction within `file`."""
     for problem in file.problems:
         related = tuple(Related(at, label) for at, label in problem.related)
-        yield Finding(CODE, problem.message, Severity.ERROR if problem.stops else Severity.WARNING, problem.at, related=related)
+        yield Finding(ITS_RULE, problem.message, Severity.ERROR if problem.stops else Severity.WARNING, problem.at, related=related)
 
 
 _LAUNCHER = """\
@@ -48,8 +46,7 @@ num_processes: {processes}
 """
 
 RULE = Rule(
-    code=CODE,
-    name="launcher-sizes-inconsistent",
+    *written_in(__name__),
     scope=Scope.LAUNCHER,
     summary="a launcher file's sizes contradict each other",
     bad=(

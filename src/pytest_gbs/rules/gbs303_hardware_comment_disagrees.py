@@ -30,12 +30,10 @@ from pytest_gbs.frameworks.conditions import serves_too
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.launch import Start
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size, Unknown
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS303"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -76,12 +74,12 @@ def _in_recipe(run: Run, stated: list[Declaration]) -> Iterator[Outcome]:
         also = (Name.WORLD_SIZE, Name.GPUS_PER_NODE) if declaration.ambiguous else ()
         values = [size.value, *(run.geometry.value(name) for name in also)]
         if declaration.value in values or _with_environment(run, declaration):
-            yield Verified(CODE, declaration.at)
+            yield Verified(ITS_RULE, declaration.at)
             continue
         related = tuple(beside(leaves(size), declaration.at))
         has = f"{size.key} has" if size.name == Name.JOB_NODES else "the settings have"
         message = f"comment says {count(declaration.value, declaration.name)}, but {has} {count(size.value, declaration.name)}"
-        yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", related, holds=_to(size, declaration))
+        yield Finding(ITS_RULE, message, Severity.WARNING, declaration.at, "stated", related, holds=_to(size, declaration))
 
 
 def _size(run: Run, declaration: Declaration) -> Size | None:
@@ -113,12 +111,12 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
     if not isinstance(size, Quantity) or run.assumptions or _is_about_more(run, start, declaration, size):
         return
     if any(declaration.admits(value) for value in _meant(run, start, declaration)):
-        yield Verified(CODE, declaration.at)
+        yield Verified(ITS_RULE, declaration.at)
         return
     at = next((leaf.at for leaf in leaves(size) if leaf.at is not None), start.at)
     source = f"the script {declaration.by}" if declaration.by else "comment says"
     message = f"{source} {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
-    yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),), holds=_to(size, declaration))
+    yield Finding(ITS_RULE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),), holds=_to(size, declaration))
 
 
 def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quantity) -> bool:
@@ -155,8 +153,7 @@ _SCRIPT = "#!/bin/bash\n# runs on {gpus} GPUs\ntorchrun --nproc_per_node 4 train
 _RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 4\n"
 
 RULE = Rule(
-    code=CODE,
-    name="hardware-comment-disagrees",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.DECLARATIONS,
     summary="a comment names other hardware than the launcher or the recipe",

@@ -20,11 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.model.launch import Kind
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS304"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -35,7 +33,7 @@ def check(run: Run) -> Iterator[Outcome]:
     for problem in launch.start.problems:
         grave = problem.stops and launch.kind == Kind.SCRIPT
         related = tuple(Related(at, label) for at, label in problem.related)
-        yield Finding(CODE, problem.message, Severity.ERROR if grave else Severity.WARNING, problem.at, related=related)
+        yield Finding(ITS_RULE, problem.message, Severity.ERROR if grave else Severity.WARNING, problem.at, related=related)
 
 
 _SCRIPT = """\
@@ -45,8 +43,7 @@ accelerate launch --num_machines 4 --num_processes {processes} train.py --config
 _RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 4\n"
 
 RULE = Rule(
-    code=CODE,
-    name="launch-sizes-inconsistent",
+    *written_in(__name__),
     scope=Scope.LAUNCH,
     summary="a command asks for processes that its launcher does not start",
     bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(processes=10)))),),

@@ -30,14 +30,12 @@ from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.arithmetic.wording import count, short
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Companion, Run
 from pytest_gbs.readers.scalar import loader_of, resolve
-
-CODE = "GBS305"
 
 _TRAIN: Final = "train_batch_size"
 _MICRO: Final = "train_micro_batch_size_per_gpu"
@@ -107,7 +105,7 @@ def _factors(pair: _Pair) -> Iterator[Finding]:
         does = "the Trainer stops at start" if pair.trainer else "accelerate uses DeepSpeed's value and prints a warning"
         message = f"{key} is {_written(theirs)} for DeepSpeed, but {_recipe_side(ours, key)}; {does}"
         yield Finding(
-            CODE,
+            ITS_RULE,
             message,
             _severity(stops=pair.trainer),
             at,
@@ -124,7 +122,7 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
     if pair.value(_TRAIN) is None and pair.value(_MICRO) is None and not _elastic(pair):
         if inline or pair.value(_STEPS) is None:  # else GBS209 says so of the file itself
             message = f"the DeepSpeed configuration has neither {_TRAIN} nor {_MICRO}; DeepSpeed stops at start"
-            yield Finding(CODE, message, Severity.ERROR, pair.companion.named, holds=_automatic(_MICRO))
+            yield Finding(ITS_RULE, message, Severity.ERROR, pair.companion.named, holds=_automatic(_MICRO))
         return
     steps = pair.size(Name.GRADIENT_ACCUMULATION_STEPS)
     if (_STEPS,) in keyed or steps is None or steps.value == 1 or not ((_TRAIN,) in keyed or (_MICRO,) in keyed) or _elastic(pair):
@@ -138,7 +136,7 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
     does = "and DeepSpeed stops at start" if stops else "so DeepSpeed steps after every micro batch"
     message = f"the DeepSpeed configuration has no {_STEPS}, but {_recipe_side(steps)}; accelerate {older}sets it to 1, {does}"
     at = steps.at if inline and steps.at else Location(pair.document.source.path, 0, 0)
-    yield Finding(CODE, message, _severity(stops=stops), at, related=pair.related(at, steps), holds=_automatic(_STEPS))
+    yield Finding(ITS_RULE, message, _severity(stops=stops), at, related=pair.related(at, steps), holds=_automatic(_STEPS))
 
 
 def _asks_for_older(package: str, version: tuple[int, int], pair: _Pair) -> str:
@@ -154,16 +152,16 @@ def _product(pair: _Pair) -> Iterator[Outcome]:
     at = pair.at(_TRAIN)
     if theirs in (None, _AUTO) or micro is None or steps is None:
         if micro is not None and steps is not None:
-            yield Verified(CODE, pair.companion.named)
+            yield Verified(ITS_RULE, pair.companion.named)
         return
     each = micro.value * steps.value
     if world is None and isinstance(theirs, (int, float)) and 0 < each <= theirs <= each * MOST_GPUS and theirs % each == 0:
         processes = int(theirs // each)
         message = f"{_TRAIN} {_written(theirs)} is {micro.value} micro x {steps.value} accumulation x processes"
         implies = f"true with {count(processes, Name.WORLD_SIZE)}"
-        yield Undetermined(CODE, at, message, (Name.WORLD_SIZE,), implies, claim=False, values=(processes,))
+        yield Undetermined(ITS_RULE, at, message, (Name.WORLD_SIZE,), implies, claim=False, values=(processes,))
     elif world is not None and theirs == each * world.value:
-        yield Verified(CODE, at, pair.run.assumptions, decides=True)
+        yield Verified(ITS_RULE, at, pair.run.assumptions, decides=True)
     else:
         yield _disagrees(pair, at, (micro, steps), world)
 
@@ -180,7 +178,7 @@ def _disagrees(pair: _Pair, at: Location, sizes: tuple[Quantity, Quantity], worl
     assumptions = pair.run.assumptions if world is not None else ()
     holds = _automatic(_TRAIN) + (f" or {each * world.value:,}" if world is not None else "")
     return Finding(
-        CODE, message, Severity.ERROR, at, short(Name.GLOBAL_BATCH_SIZE), pair.related(at, *sizes), holds=holds, assumptions=assumptions
+        ITS_RULE, message, Severity.ERROR, at, short(Name.GLOBAL_BATCH_SIZE), pair.related(at, *sizes), holds=holds, assumptions=assumptions
     )
 
 
@@ -229,8 +227,7 @@ _CONFIG = """\
 """
 
 RULE = Rule(
-    code=CODE,
-    name="deepspeed-disagrees",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.COMPANIONS,
     summary="the DeepSpeed configuration has other batch sizes than the recipe",

@@ -21,12 +21,10 @@ from collections.abc import Iterator
 
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS306"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -41,9 +39,11 @@ def check(run: Run) -> Iterator[Outcome]:
     if _names_its_own(run) and start is not None and any(given.at.source == file.path for file in start.files):
         named = next(each.named for each in run.companions)
         message = f"{given.key} is set in the launcher file, but the recipe names a DeepSpeed configuration; accelerate stops at start"
-        yield Finding(CODE, message, Severity.ERROR, given.at, "accumulation", (Related(named, "named here"),), holds=f"remove {given.key}")
+        yield Finding(
+            ITS_RULE, message, Severity.ERROR, given.at, "accumulation", (Related(named, "named here"),), holds=f"remove {given.key}"
+        )
     elif _names_its_own(run) or own.value == given.value or (own.origin == Origin.DEFAULT and not _is_trainer(run)):
-        yield Verified(CODE, given.at)
+        yield Verified(ITS_RULE, given.at)
     else:
         yield _disagrees(run, given, given.at, own)
 
@@ -79,7 +79,7 @@ def _disagrees(run: Run, given: Quantity, at: Location, own: Quantity) -> Findin
     message = f"{given.key} is {given.value:,} in the launcher file, but {own.key} is {own.value:,} {where}; {does}"
     related = (Related(own.at, "accumulation"),) if own.at else ()
     return Finding(
-        CODE,
+        ITS_RULE,
         message,
         Severity.ERROR if trainer else Severity.WARNING,
         at,
@@ -112,8 +112,7 @@ def _example(accumulation: int) -> Example:
 
 
 RULE = Rule(
-    code=CODE,
-    name="accelerate-accumulation",
+    *written_in(__name__),
     scope=Scope.LAUNCH,
     summary="the launcher file gives another accumulation than the recipe",
     bad=(_example(1),),

@@ -17,11 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.model.outcome import Finding, Outcome, Severity
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS308"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -36,7 +34,7 @@ def check(run: Run) -> Iterator[Outcome]:
             key = grep.key.rstrip(":")
             message = f"grep for {key} finds {', and '.join(wrong)}, of the {grep.of} recipes that this script can run"
             holds = f"write {key} once in each recipe, or search for '^{key}:' with grep -m1"
-            yield Finding(CODE, message, Severity.WARNING, grep.at, "search", holds=holds)
+            yield Finding(ITS_RULE, message, Severity.WARNING, grep.at, "search", holds=holds)
 
 
 def _first_of(paths: tuple[str, ...]) -> str:
@@ -52,8 +50,7 @@ accelerate launch --num_processes 8 --gradient_accumulation_steps $STEPS train.p
 _STEPS = "gradient_accumulation_steps: 2\n"
 
 RULE = Rule(
-    code=CODE,
-    name="searched-key-missing",
+    *written_in(__name__),
     scope=Scope.LAUNCH,
     summary="a script greps its recipe for a batch key that some recipe does not have once",
     bad=(Example((("recipes/a.yaml", SFT_RECIPE + _STEPS), ("recipes/b.yaml", SFT_RECIPE), ("run.sh", _SCRIPT))),),

@@ -16,11 +16,9 @@ from collections.abc import Iterator
 
 from pytest_gbs.model.framework import Arguments
 from pytest_gbs.model.launch import Kind
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS309"
 
 
 def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
@@ -40,7 +38,7 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     recipe = second.path.rpartition("/")[2]
     message = f"this launch of {recipe} gives {size:,}, another one gives {known[0][1]:,}, and nothing says which one is intended"
     related, holds = (Related(first.launch.at, f"{known[0][1]:,}"),), f"state the intended batch in a comment of {recipe}"
-    yield Finding(CODE, message, Severity.INFO, second.launch.at, f"{size:,}", related, holds=holds)
+    yield Finding(ITS_RULE, message, Severity.INFO, second.launch.at, f"{size:,}", related, holds=holds)
 
 
 _RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 4\n"
@@ -48,8 +46,7 @@ _ONE = "torchrun --nproc_per_node 8 train.py --config sft.yaml\n"
 _TWO = "torchrun --nproc_per_node 4 train.py --config sft.yaml --gradient_accumulation_steps {steps}\n"
 
 RULE = Rule(
-    code=CODE,
-    name="launches-disagree",
+    *written_in(__name__),
     scope=Scope.RECIPE,
     summary="launches of one recipe give different batches, and no comment says why",
     bad=(Example((("sft.yaml", _RECIPE), ("a.sh", _ONE), ("b.sh", _TWO.format(steps=4)))),),

@@ -16,11 +16,9 @@ from collections.abc import Iterator
 
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
+from pytest_gbs.model.outcome import ITS_RULE, Applicability, Edit, Finding, Fix, Outcome, Severity
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS310"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -32,7 +30,7 @@ def check(run: Run) -> Iterator[Outcome]:
     message = f"the program reads recipes only after --config, and stops at {run.path.rpartition('/')[2]}"
     here = Location(launch.named.source, launch.named.start, launch.named.start)
     fix = Fix("put --config in front of it", Applicability.SETTINGS, (Edit(here, "", "--config "),))
-    yield Finding(CODE, message, severity, launch.named, "not loaded", holds="put --config in front of it", fixes=(fix,))
+    yield Finding(ITS_RULE, message, severity, launch.named, "not loaded", holds="put --config in front of it", fixes=(fix,))
 
 
 _RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 4\n"
@@ -40,8 +38,7 @@ _PROGRAM = "from trl import TrlParser\n\nparser = TrlParser((SFTConfig,))\n"
 _SCRIPT = "accelerate launch --num_processes 8 train.py {flag}sft.yaml\n"
 
 RULE = Rule(
-    code=CODE,
-    name="recipe-not-loaded",
+    *written_in(__name__),
     scope=Scope.LAUNCH,
     summary="a command names a recipe where its program does not look for one",
     bad=(Example((("sft.yaml", _RECIPE), ("train.py", _PROGRAM), ("run.sh", _SCRIPT.format(flag="")))),),

@@ -16,10 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.model.launch import MissingFile, Mistake
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
-
-CODE = "GBS311"
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 
 
 def check(mistake: Mistake) -> Iterator[Outcome]:
@@ -29,15 +27,14 @@ def check(mistake: Mistake) -> Iterator[Outcome]:
         message = f"this launch names {mistake.path}, which is not in the repository{meant}"
         elsewhere = (Related(mistake.given, "its name"),) if mistake.given != mistake.at else ()
         holds = f"name {mistake.meant}, or commit the file" if mistake.meant else "name a file that is there, or commit this one"
-        yield Finding(CODE, message, Severity.ERROR, mistake.at, "no such file", elsewhere, holds=holds)
+        yield Finding(ITS_RULE, message, Severity.ERROR, mistake.at, "no such file", elsewhere, holds=holds)
 
 
 _SCRIPT = "accelerate launch --num_processes 8 scripts/sft.py --config recipes/{name}.yaml\n"
 _FILES = (("recipes/qwen_sft.yaml", SFT_RECIPE), ("scripts/sft.py", "from trl import TrlParser\n"))
 
 RULE = Rule(
-    code=CODE,
-    name="missing-file",
+    *written_in(__name__),
     scope=Scope.COMMAND,
     summary="a launch names a file that the repository does not have",
     bad=(Example((*_FILES, ("run.sh", _SCRIPT.format(name="qwen_stf")))),),

@@ -17,10 +17,8 @@ from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.model.launch import LostFlags, Mistake
-from pytest_gbs.model.outcome import Finding, Outcome, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
-
-CODE = "GBS312"
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 
 
 def check(mistake: Mistake) -> Iterator[Outcome]:
@@ -31,7 +29,7 @@ def check(mistake: Mistake) -> Iterator[Outcome]:
         verb = "are" if others else "is"
         message = f"{first}{more} {verb} not passed to this launch: its line has {mistake.why}"
         yield Finding(
-            CODE, message, Severity.ERROR, mistake.at, "not passed", holds="end each line of the command but the last with a backslash"
+            ITS_RULE, message, Severity.ERROR, mistake.at, "not passed", holds="end each line of the command but the last with a backslash"
         )
 
 
@@ -42,8 +40,7 @@ torchrun --nproc_per_node 8 train.py \\
 """
 
 RULE = Rule(
-    code=CODE,
-    name="flags-not-passed",
+    *written_in(__name__),
     scope=Scope.COMMAND,
     summary="flags behind a comment or an empty line never reach the launch",
     bad=(Example((("run.sh", _SCRIPT.format(comment="# small GPUs\n  ")),)),),

@@ -17,10 +17,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.model.launch import MisnamedSetting, Mistake
-from pytest_gbs.model.outcome import Finding, Outcome, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 
-CODE = "GBS313"
 _CALLED: Final = {
     "nodes": "nodes",
     "gpus": "GPUs per node",
@@ -36,7 +35,7 @@ def check(mistake: Mistake) -> Iterator[Outcome]:
     if isinstance(mistake, MisnamedSetting):
         message = f"file name says {_CALLED[mistake.part]} {mistake.stated:,}, but {mistake.variable} is {mistake.value:,}"
         holds = f"set {mistake.variable} to {mistake.stated:,}, or rename the file"
-        yield Finding(CODE, message, Severity.WARNING, mistake.at, "set here", holds=holds)
+        yield Finding(ITS_RULE, message, Severity.WARNING, mistake.at, "set here", holds=holds)
 
 
 _NAME = "config_DGXH100_{nodes}x8x2xtp4pp1cp2.sh"
@@ -44,8 +43,7 @@ _SETTINGS = "export MINIBS=2\nexport TP=4\nexport PP=1\nexport CP=2\nexport DGXN
 _RUN = '#!/bin/bash\n: "${DGXSYSTEM:?not set}"\nsrun --ntasks-per-node=8 ./run_and_time.sh\n'
 
 RULE = Rule(
-    code=CODE,
-    name="settings-name-disagrees",
+    *written_in(__name__),
     scope=Scope.COMMAND,
     summary="the name of a settings file states other sizes than the file sets",
     severity=Severity.WARNING,

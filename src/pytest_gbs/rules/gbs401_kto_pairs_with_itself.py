@@ -24,12 +24,11 @@ from pytest_gbs.arithmetic.wording import beside, leaves, product
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.constraints import place
 from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
-CODE = "GBS401"
 # HALOs 4831988, config/loss/kto.yaml:6; by its option's name where the tree is not at hand.
 _KTO: Final = (Condition(("loss", "trainer"), ("KTOTrainer",)), Condition(("loss",), ("kto",)))
 _LARGER: Final = "accumulate less, or train on fewer GPUs or with a larger batch"
@@ -42,12 +41,12 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     at = place(run, (Name.MICRO_BATCH_SIZE,))
     if micro.value > 1:
-        yield Verified(CODE, at)
+        yield Verified(ITS_RULE, at)
     elif micro.value == 1:
         message = "in a micro batch of 1, KTO pairs each prompt with its own answer; HALOs continues without a warning"
         factors = f"{run.geometry.global_batch_size} = {product(batch)}" if (batch := _batch(run, micro)) else ""
         related = beside(leaves(micro), at)
-        yield Finding(CODE, message, Severity.WARNING, at, related=related, details=(factors,) if factors else (), holds=_LARGER)
+        yield Finding(ITS_RULE, message, Severity.WARNING, at, related=related, details=(factors,) if factors else (), holds=_LARGER)
 
 
 def _batch(run: Run, micro: Quantity) -> Quantity | None:
@@ -70,8 +69,7 @@ model:
 """
 
 RULE = Rule(
-    code=CODE,
-    name="kto-pairs-with-itself",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="in a micro batch of 1, KTO pairs each prompt with its own answer",
     severity=Severity.WARNING,

@@ -19,12 +19,10 @@ from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import beside
 from pytest_gbs.frameworks.constraints import place
-from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS402"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -35,7 +33,7 @@ def check(run: Run) -> Iterator[Outcome]:
     at = place(run, (Name.GLOBAL_BATCH_SIZE, Name.EVAL_INTERVAL))
     really = interval.value - interval.value % batch.value
     if really == interval.value:
-        yield Verified(CODE, at)
+        yield Verified(ITS_RULE, at)
         return
     stated = f"{interval.key} {interval.value:,}{' (the default)' if interval.origin == Origin.DEFAULT else ''}"
     related = beside((interval, batch), at)
@@ -44,7 +42,7 @@ def check(run: Run) -> Iterator[Outcome]:
         message = f"{stated} is not a multiple of {batch.key} {batch.value:,}; HALOs sets it to {really:,} and continues"
         steps = f"{really:,} examples are {really // batch.value:,} steps of {batch.value:,}"
         yield Finding(
-            CODE,
+            ITS_RULE,
             message,
             severity,
             at,
@@ -54,7 +52,7 @@ def check(run: Run) -> Iterator[Outcome]:
         )
     else:
         message = f"{stated} is less than {batch.key} {batch.value:,}; HALOs sets it to 0 and stops with a division by zero during training"
-        yield Finding(CODE, message, Severity.ERROR, at, related=related, holds=f"set {interval.key} to a multiple of {batch.value:,}")
+        yield Finding(ITS_RULE, message, Severity.ERROR, at, related=related, holds=f"set {interval.key} to a multiple of {batch.value:,}")
 
 
 _RECIPE = """\
@@ -69,8 +67,7 @@ model:
 """
 
 RULE = Rule(
-    code=CODE,
-    name="evaluation-interval-corrected",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="the interval between evaluations holds no whole batches",
     bad=(

@@ -24,14 +24,13 @@ from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.constraints import place
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Scalar
-from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import loader_of, resolve
 
-CODE = "GBS403"
 _EPOCHS: Final = ("n_epochs",)
 # The one loader whose plan leaves the epochs out: HALOs 4831988, train/dataloader.py:337-342, against 440-449 and its like.
 _SFT: Final = (Condition(("loss", "dataloader"), ("SFTDataLoader",)), Condition(("loss",), ("sft",)))
@@ -62,12 +61,12 @@ def check(run: Run) -> Iterator[Outcome]:
     plan = _plan(run, examples.value, batch.value, accumulation.value)
     found = _judged(run, plan)
     if found is None:
-        yield Verified(CODE, at)
+        yield Verified(ITS_RULE, at)
         return
     severity, message, details = found
     others = (batch, accumulation) if accumulation.value > 1 else (batch,)
     related = beside(others, at)
-    yield Finding(CODE, message, severity, at, related=related, details=details)
+    yield Finding(ITS_RULE, message, severity, at, related=related, details=details)
 
 
 def _plan(run: Run, examples: int, batch: int, accumulation: int) -> _Plan:
@@ -111,7 +110,7 @@ def _neither(run: Run) -> Iterator[Finding]:
     node, at = run.document.get(*_EPOCHS), run.document.locate(_EPOCHS)
     if at and isinstance(node, Scalar) and resolve(node, loader_of(run.document.syntax, run.framework.loader)) is None:
         # HALOs 4831988, train/dataloader.py:69.
-        yield Finding(CODE, "n_epochs and n_examples are both null; HALOs stops at start", Severity.ERROR, at)
+        yield Finding(ITS_RULE, "n_epochs and n_examples are both null; HALOs stops at start", Severity.ERROR, at)
 
 
 _RECIPE = """\
@@ -127,8 +126,7 @@ model:
 """
 
 RULE = Rule(
-    code=CODE,
-    name="examples-are-no-whole-steps",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="training takes more or fewer steps than the settings plan",
     severity=Severity.WARNING,

@@ -21,13 +21,11 @@ from typing import Final
 
 from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.model.location import KeyPath, Location, dotted
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import Value, value_at
-
-CODE = "GBS404"
 
 # Keys that nothing reads, the values of HALOs' own tree, and what counts instead (HALOs 4831988: git grep in *.py).
 _UNREAD: Final[tuple[tuple[str, tuple[Value, ...], str], ...]] = (
@@ -83,10 +81,10 @@ def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
     if value is not None and command is not None and value.source == command.source and not command.start <= value.start < command.stop:
         # A variable of the script holds the value, and may have an effect elsewhere: what has none is the override.
         yield Finding(
-            CODE, message, Severity.WARNING, _override(run, key) or command, "sets it", (Related(value, "its value"),), holds=holds
+            ITS_RULE, message, Severity.WARNING, _override(run, key) or command, "sets it", (Related(value, "its value"),), holds=holds
         )
     else:
-        yield Finding(CODE, message, Severity.WARNING, at, "no effect", holds=holds)
+        yield Finding(ITS_RULE, message, Severity.WARNING, at, "no effect", holds=holds)
 
 
 def _override(run: Run, key: KeyPath) -> Location | None:
@@ -112,8 +110,7 @@ model:
 """
 
 RULE = Rule(
-    code=CODE,
-    name="key-without-effect",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="a key that the framework overwrites or never reads",
     severity=Severity.WARNING,

@@ -22,11 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.schedule import Counts, Schedule, StepCount
-
-CODE = "GBS405"
 
 # How often the number of processes must be a factor of a number of steps.
 _RIGHT = {Counts.STEPS: 1, Counts.BATCHES: 0, Counts.SHARE: 1}
@@ -49,7 +47,7 @@ def check(schedule: Schedule) -> Iterator[Outcome]:
             f"{warmup.text} is not multiplied by the number of processes, as the schedule's length is: "
             "on N processes the warm-up ends after 1/N of its steps"
         )
-        yield Finding(CODE, message, Severity.WARNING, warmup.at, "warm-up", holds=_MULTIPLY)
+        yield Finding(ITS_RULE, message, Severity.WARNING, warmup.at, "warm-up", holds=_MULTIPLY)
 
 
 def _in_either_case(given: StepCount, otherwise: StepCount) -> Finding | None:
@@ -71,11 +69,11 @@ def _wrong(count: StepCount, when: str = "", multiply: str = _MULTIPLY, leave: s
         message = (
             f"len({count.text}) before prepare() has the batches of all processes already: on N processes the schedule is N times too long"
         )
-        return Finding(CODE, when + message, Severity.WARNING, count.at, "length", holds=leave)
+        return Finding(ITS_RULE, when + message, Severity.WARNING, count.at, "length", holds=leave)
     name = "it" if when else count.text
     counted = f"{name} counts optimizer steps" if count.counts == Counts.STEPS else f"len({count.text}) has the batches of one process"
     message = f"{counted}, and accelerate steps the schedule once per process: on N processes it ends N times earlier than on one"
-    return Finding(CODE, when + message, Severity.WARNING, count.at, "length", holds=multiply)
+    return Finding(ITS_RULE, when + message, Severity.WARNING, count.at, "length", holds=multiply)
 
 
 _PROGRAM = """\
@@ -100,8 +98,7 @@ def train(model, optimizer, loader):
 """
 
 RULE = Rule(
-    code=CODE,
-    name="schedule-forgets-processes",
+    *written_in(__name__),
     scope=Scope.SCHEDULE,
     summary="a schedule that accelerate steps once per process is too short or too long",
     bad=(Example((("train.py", _PROGRAM.format(times="")),)),),

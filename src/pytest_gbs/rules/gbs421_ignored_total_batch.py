@@ -21,13 +21,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import short
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import value_at
-
-CODE = "GBS421"
 
 _TOTAL: Final = ("batch_size",)
 _ACCUMULATION: Final = ("gradient_accumulation_steps",)
@@ -46,7 +44,7 @@ def check(run: Run) -> Iterator[Outcome]:
     place = run.at(Name.MICRO_BATCH_SIZE)
     related = (Related(place, short(Name.MICRO_BATCH_SIZE)),) if place else ()
     details, holds = ("axolotl only uses it to estimate the number of steps",), "set gradient_accumulation_steps instead"
-    yield Finding(CODE, message, Severity.WARNING, at, "without effect", related, details, holds)
+    yield Finding(ITS_RULE, message, Severity.WARNING, at, "without effect", related, details, holds)
 
 
 _RECIPE = """\
@@ -62,8 +60,7 @@ learning_rate: 0.0002
 """
 
 RULE = Rule(
-    code=CODE,
-    name="ignored-total-batch",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="axolotl does not train with the batch_size that is set",
     severity=Severity.WARNING,

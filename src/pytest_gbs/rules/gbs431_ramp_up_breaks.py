@@ -20,14 +20,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.model.document import Alias, Node, Scalar, Sequence
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import loader_of, resolve
 
-CODE = "GBS431"
 _KEY: Final = ("model", "rampup_batch_size")
 
 
@@ -49,9 +48,9 @@ def check(run: Run) -> Iterator[Outcome]:
     problem = _shape(ramp, end) or _stage(ramp, end, micro, ranks)
     if problem:
         related = tuple(Related(size.at, word) for size, word in ((end, "global batch"), (micro, "micro")) if size and size.at)
-        yield Finding(CODE, problem, Severity.ERROR, at, "ramp-up", related, assumptions=run.assumptions if ranks else ())
+        yield Finding(ITS_RULE, problem, Severity.ERROR, at, "ramp-up", related, assumptions=run.assumptions if ranks else ())
     elif end and micro and ranks:
-        yield Verified(CODE, at, run.assumptions, decides=True)
+        yield Verified(ITS_RULE, at, run.assumptions, decides=True)
 
 
 def _ramp(run: Run) -> _Ramp | None:
@@ -114,8 +113,7 @@ model:
 """
 
 RULE = Rule(
-    code=CODE,
-    name="ramp-up-breaks",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="the ramp-up of the batch size stops on its way",
     bad=(Example((("megatron_gpt_config.yaml", _RECIPE.format(increment=8)),)),),

@@ -18,13 +18,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import value_at
 
-CODE = "GBS432"
 _MODEL: Final = ("model", "model_config")
 
 
@@ -39,9 +38,9 @@ def check(run: Run) -> Iterator[Outcome]:
     place: Location = tensor.at or at
     if problem:
         related = (Related(at, "heads"),) if at != place else ()
-        yield Finding(CODE, f"{problem}; nanotron stops at start", Severity.ERROR, place, "tensor", related)
+        yield Finding(ITS_RULE, f"{problem}; nanotron stops at start", Severity.ERROR, place, "tensor", related)
     else:
-        yield Verified(CODE, place)
+        yield Verified(ITS_RULE, place)
 
 
 def _problem(heads: int, shared: int | None, ranks: int) -> str:
@@ -77,8 +76,7 @@ tokens:
 """
 
 RULE = Rule(
-    code=CODE,
-    name="heads-not-divisible",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="the number of attention heads is not a multiple of the tensor-parallel size",
     bad=(Example((("config.yaml", _RECIPE.format(tensor=8)),)),),

@@ -20,12 +20,10 @@ from collections.abc import Iterator
 from pytest_gbs.arithmetic.wording import beside, leaves, product
 from pytest_gbs.frameworks.repairs import change
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS451"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -36,7 +34,7 @@ def check(run: Run) -> Iterator[Outcome]:
     at = stated.at or Location(run.path, 0, 0)
     real = run.geometry.realised.get(Name.GLOBAL_BATCH_SIZE)
     if not isinstance(real, Quantity):
-        yield Verified(CODE, at, run.assumptions, decides=True)
+        yield Verified(ITS_RULE, at, run.assumptions, decides=True)
         return
     key = stated.key or "the global batch"
     title = run.framework.title.split(" (")[0]
@@ -45,7 +43,7 @@ def check(run: Run) -> Iterator[Outcome]:
     details = (f"{real.value:,} = {product(real)}",)
     holds = f"set {key} to {real.value}"
     yield Finding(
-        CODE, message, Severity.WARNING, at, "rounded", _once(related), details, holds, run.assumptions, _fixes(run, stated, real)
+        ITS_RULE, message, Severity.WARNING, at, "rounded", _once(related), details, holds, run.assumptions, _fixes(run, stated, real)
     )
 
 
@@ -70,8 +68,7 @@ train:
 """
 
 RULE = Rule(
-    code=CODE,
-    name="rounded-accumulation",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="the framework rounds the global batch down without a warning",
     severity=Severity.WARNING,

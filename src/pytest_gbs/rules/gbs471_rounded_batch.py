@@ -23,12 +23,11 @@ from typing import Final
 
 from pytest_gbs.frameworks.constraints import place
 from pytest_gbs.model.equation import Enforcement, Equation
-from pytest_gbs.model.outcome import Finding, Fix, Outcome, Severity, Undetermined, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
-CODE = "GBS471"
 _PARTS: Final = frozenset((Name.RANK_BATCH_SIZE, Name.MICRO_BATCH_SIZE))
 
 
@@ -43,11 +42,11 @@ def check(run: Run) -> Iterator[Outcome]:
     if batch % ranks:
         yield _rounded(run, batch, ranks, rank)
     elif not rollout or not _splits(run):
-        yield Verified(CODE, at, run.assumptions)
+        yield Verified(ITS_RULE, at, run.assumptions)
     elif rollout > batch and rollout % batch and rollout % ranks == 0:
         yield _leaves(run, rollout, batch)
     elif rollout % batch == 0:
-        yield Verified(CODE, at, run.assumptions)
+        yield Verified(ITS_RULE, at, run.assumptions)
 
 
 def _rounded(run: Run, batch: int, ranks: int, rank: int) -> Finding:
@@ -62,7 +61,7 @@ def _rounded(run: Run, batch: int, ranks: int, rank: int) -> Finding:
             message = f"{batch:,} {unit} can't be split evenly over {ranks:,} ranks; verl stops during training"
             severity, label = Severity.ERROR, "not a multiple of the ranks"
     at, fixes = place(run, (Name.DATA_PARALLEL_SIZE, Name.GLOBAL_BATCH_SIZE)), _fixes(run, Name.GLOBAL_BATCH_SIZE, Name.DATA_PARALLEL_SIZE)
-    return Finding(CODE, message, severity, at, label, assumptions=run.assumptions, fixes=fixes)
+    return Finding(ITS_RULE, message, severity, at, label, assumptions=run.assumptions, fixes=fixes)
 
 
 def _leaves(run: Run, rollout: int, batch: int) -> Outcome:
@@ -73,10 +72,10 @@ def _leaves(run: Run, rollout: int, batch: int) -> Outcome:
     message = f"the last optimizer step of each rollout trains on {left:,} {run.framework.unit}, not {batch:,}: {parts}"
     if does.mismatch != Enforcement.CORRECTS:
         fixes = _fixes(run, Name.GENERATION_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE)
-        return Finding(CODE, message, Severity.WARNING, at, "leaves a remainder", assumptions=run.assumptions, fixes=fixes)
+        return Finding(ITS_RULE, message, Severity.WARNING, at, "leaves a remainder", assumptions=run.assumptions, fixes=fixes)
     if does.since:
-        return Undetermined(CODE, at, message, implies=f"false with verl {does.since} and later, which fills it up", claim=False)
-    return Verified(CODE, at, run.assumptions)
+        return Undetermined(ITS_RULE, at, message, implies=f"false with verl {does.since} and later, which fills it up", claim=False)
+    return Verified(ITS_RULE, at, run.assumptions)
 
 
 def _equation(run: Run, name: str) -> Equation:
@@ -113,8 +112,7 @@ trainer:
 """
 
 RULE = Rule(
-    code=CODE,
-    name="rounded-batch",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="verl rounds the batch down without a warning",
     severity=Severity.WARNING,

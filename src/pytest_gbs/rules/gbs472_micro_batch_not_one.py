@@ -17,12 +17,10 @@ from collections.abc import Iterator
 
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS472"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -36,11 +34,11 @@ def check(run: Run) -> Iterator[Outcome]:
     why, where = cause
     at = micro.at or where or Location(run.path, 0, 0)
     if micro.value == 1:
-        yield Verified(CODE, at)
+        yield Verified(ITS_RULE, at)
         return
     related = (Related(where, "needs one row"),) if where and where != at else ()
     message = f"{micro.key} is {micro.value:,}, but must be 1 with {why}; prime-rl stops at start"
-    yield Finding(CODE, message, Severity.ERROR, at, "micro", related, holds=f"set {micro.key} to 1")
+    yield Finding(ITS_RULE, message, Severity.ERROR, at, "micro", related, holds=f"set {micro.key} to 1")
 
 
 def _cause(run: Run) -> tuple[str, Location | None] | None:
@@ -72,8 +70,7 @@ micro_batch_size = {micro}
 """
 
 RULE = Rule(
-    code=CODE,
-    name="micro-batch-not-one",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="the trainer needs a micro batch size of 1",
     bad=(Example((("sft.toml", _RECIPE.format(micro=2)),)),),

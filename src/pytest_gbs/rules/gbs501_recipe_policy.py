@@ -24,12 +24,10 @@ from pytest_gbs.arithmetic.wording import amounts, beside, called, leaves, listi
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Origin, Quantity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Policy, Run
-
-CODE = "GBS501"
 
 _OPEN: Final = 10**18  # above every size there is
 _ADJUSTED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
@@ -43,7 +41,7 @@ def check(run: Run) -> Iterator[Outcome]:
         if isinstance(size, Quantity):
             yield _judge(run, policy, wanted, size)
         elif isinstance(size, Conflict):
-            yield Undetermined(CODE, _start(run), f"{_expected(policy)}, but the settings of the recipe contradict each other")
+            yield Undetermined(ITS_RULE, _start(run), f"{_expected(policy)}, but the settings of the recipe contradict each other")
         else:
             yield _judge_symbolic(run, policy, wanted)
 
@@ -62,14 +60,14 @@ def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantit
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     at = _place(run, operands)
     if any(size.value in interval for interval in wanted):
-        return Verified(CODE, at, run.assumptions, decides=True)
+        return Verified(ITS_RULE, at, run.assumptions, decides=True)
     related = beside(operands, at)
     details = ((f"{size.value:,} = {product(size)}",) if size.because else ()) + (_source(policy),)
     # A file's name is weak evidence for the hardware.
     severity = Severity.WARNING if any(leaf.origin == Origin.NAME for leaf in leaves(size)) else Severity.ERROR
     message = f"{called(size.name)} is {size.value:,}, but {_expected(policy)}"
     label = next((short(leaf.name) for leaf in operands if leaf.at == at), "")
-    return Finding(CODE, message, severity, at, label, related, details, _advice(operands, size, wanted), run.assumptions)
+    return Finding(ITS_RULE, message, severity, at, label, related, details, _advice(operands, size, wanted), run.assumptions)
 
 
 def _judge_symbolic(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcome:
@@ -79,16 +77,16 @@ def _judge_symbolic(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> O
     at = _place(run, _operands(run))
     if found is None or values is None:
         missing = found.free if found else (policy.name,)
-        return Undetermined(CODE, at, _expected(policy), missing)
+        return Undetermined(ITS_RULE, at, _expected(policy), missing)
     if not values:
         free = called(found.free[0])
         none = f"no number of {free}" if found.free[0] in HARDWARE else f"no {free}"
         message = f"{called(policy.name)} is {symbolic_text(found)}, but {_expected(policy)}: {none} gives that"
         related = beside(_operands(run), at)
-        return Finding(CODE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)
+        return Finding(ITS_RULE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)
     if _always(found, wanted):
-        return Verified(CODE, at, run.assumptions, decides=True)
-    return Undetermined(CODE, at, _expected(policy), found.free, f"true with {amounts(values, found.free[0])}")
+        return Verified(ITS_RULE, at, run.assumptions, decides=True)
+    return Undetermined(ITS_RULE, at, _expected(policy), found.free, f"true with {amounts(values, found.free[0])}")
 
 
 def _always(found: Monomial, wanted: tuple[Interval, ...]) -> bool:
@@ -158,8 +156,7 @@ gradient_accumulation_steps: {accumulation}
 """
 
 RULE = Rule(
-    code=CODE,
-    name="recipe-policy",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.POLICIES,
     summary="a recipe has another batch than the team's settings expect",

@@ -22,12 +22,11 @@ from pytest_gbs.arithmetic.wording import beside, called, listing
 from pytest_gbs.claims.locked import compare, moved, words
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.locked import LockedBatch, Record
-from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Quantity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
-CODE = "GBS502"
 _DECLARE: Final = "declare it in a comment of the recipe, in a commit message, or with gbs lock"
 
 
@@ -39,7 +38,7 @@ def check(run: Run) -> Iterator[Outcome]:
     if found.holds is not False or found.now is None:
         return
     if _declared(run, found.now) or _said(run.base.said, found.now):
-        yield Verified(CODE, _start(run), run.assumptions, decides=True)
+        yield Verified(ITS_RULE, _start(run), run.assumptions, decides=True)
     else:
         yield _finding(run, run.base, found.now)
 
@@ -68,7 +67,7 @@ def _finding(run: Run, base: LockedBatch, now: Record) -> Finding:
     related = beside(sizes, at)
     because = listing((f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in changed), last="and")
     message = f"global batch size went from {words(base.record)} at {base.where} to {words(now)}, but the change is not declared"
-    return Finding(CODE, message, Severity.WARNING, at, "", related, (because,) if because else (), _DECLARE)
+    return Finding(ITS_RULE, message, Severity.WARNING, at, "", related, (because,) if because else (), _DECLARE)
 
 
 def _number(value: int | None) -> str:
@@ -89,8 +88,7 @@ _FLAGS = ("--select", "GBS502,GBS101", "--world-size", "8")
 _BASE = (("sft.yaml", _RECIPE.format(comment="", accumulation=2)),)
 
 RULE = Rule(
-    code=CODE,
-    name="gbs-changed-undeclared",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.BASE,
     summary="the batch changed since the base, and neither comment nor commit says so",

@@ -22,12 +22,10 @@ from pytest_gbs.arithmetic.wording import amounts, called, listing, short
 from pytest_gbs.claims.locked import Comparison, Moved, compare
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.locked import LockedBatch
-from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Conflict, Name, Quantity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS503"
 
 _ADJUSTED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
 
@@ -38,7 +36,7 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     found = compare(run.locked, run)
     if found.holds:
-        yield Verified(CODE, run.locked.at, run.assumptions, decides=True)
+        yield Verified(ITS_RULE, run.locked.at, run.assumptions, decides=True)
     elif found.holds is None:
         yield _open(run, run.locked, found)
     else:
@@ -54,7 +52,7 @@ def _open(run: Run, locked: LockedBatch, found: Comparison) -> Undetermined:
         said += ", but the settings of the recipe contradict each other"
     values, name = found.values, found.free[0] if found.free else ""
     implies = f"true with {amounts(values, name)}" if values else ""
-    return Undetermined(CODE, _start(run), said, found.free, implies, values=values)
+    return Undetermined(ITS_RULE, _start(run), said, found.free, implies, values=values)
 
 
 def _finding(run: Run, locked: LockedBatch, found: Comparison) -> Finding:
@@ -74,7 +72,7 @@ def _finding(run: Run, locked: LockedBatch, found: Comparison) -> Finding:
     advice, fixes = _ways_out(run, changed)
     intended = "run gbs lock if the change is intended"
     holds = f"{advice}, or {intended}" if advice else intended
-    return Finding(CODE, message, Severity.ERROR, at, label, tuple(related), (), holds, run.assumptions, fixes)
+    return Finding(ITS_RULE, message, Severity.ERROR, at, label, tuple(related), (), holds, run.assumptions, fixes)
 
 
 def _change(each: Moved) -> str:
@@ -127,8 +125,7 @@ gradient_accumulation_steps: {accumulation}
 """
 
 RULE = Rule(
-    code=CODE,
-    name="differs-from-lock",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.LOCKED,
     summary="a recipe has another batch than gbs.lock has for it",

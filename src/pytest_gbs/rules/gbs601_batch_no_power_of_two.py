@@ -17,12 +17,10 @@ from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import beside, leaves, product
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS601"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -40,15 +38,14 @@ def check(run: Run) -> Iterator[Outcome]:
     related = beside(operands, at)
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     message = f"global batch size {size.value:,} is not a power of two; {below:,} and {below * 2:,} are"
-    yield Finding(CODE, message, Severity.INFO, at, "", related, details, assumptions=run.assumptions)
+    yield Finding(ITS_RULE, message, Severity.INFO, at, "", related, details, assumptions=run.assumptions)
 
 
 _RECIPE = SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\n"
 _FLAGS = ("--world-size", "8", "--select", "GBS601")
 
 RULE = Rule(
-    code=CODE,
-    name="batch-no-power-of-two",
+    *written_in(__name__),
     scope=Scope.RUN,
     summary="the global batch size is not a power of two",
     bad=(Example((("sft.yaml", _RECIPE.format(accumulation=3)),), _FLAGS),),

@@ -17,12 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.model.fileview import INTERVALS
-from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
 from pytest_gbs.model.quantity import Name, Origin, Quantity
-from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
-
-CODE = "GBS602"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -37,7 +35,7 @@ def check(run: Run) -> Iterator[Outcome]:
             samples = f"{size.value * now:,} {run.framework.unit}"
             message = f"{size.key} {size.value:,} is now {samples} (batch {now:,}); with batch {before:,} it was {size.value * before:,}"
             holds = f"set {size.key} to {size.value * before // now}" if size.value * before % now == 0 else ""
-            yield Finding(CODE, message, Severity.INFO, size.at, "in steps", holds=holds, assumptions=run.assumptions)
+            yield Finding(ITS_RULE, message, Severity.INFO, size.at, "in steps", holds=holds, assumptions=run.assumptions)
 
 
 _RECIPE = "# Config for 1 node of 8 GPUs\n" + SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\nsave_steps: 100\n"
@@ -45,8 +43,7 @@ _FLAGS = ("--select", "GBS602")
 _BEFORE = (("sft.yaml", _RECIPE.format(accumulation=4)),)
 
 RULE = Rule(
-    code=CODE,
-    name="interval-left-behind",
+    *written_in(__name__),
     scope=Scope.RUN,
     needs=Needs.BASE,
     summary="an interval in optimizer steps covers another number of samples than before",

@@ -17,18 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import listing
-from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.outcome import ITS_RULE, Applicability, Edit, Finding, Fix, Outcome, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.suppression import Suppression
-
-CODE = "GBS901"
 
 
 def check(unused: tuple[Suppression, ...]) -> Iterator[Outcome]:
     """Yield a finding for each of the suppressions that silenced nothing."""
     for suppression in unused:
         label = "misspelt" if suppression.misspelt else "unused"
-        yield Finding(CODE, _message(suppression), Severity.WARNING, suppression.at, label, fixes=_fixes(suppression))
+        yield Finding(ITS_RULE, _message(suppression), Severity.WARNING, suppression.at, label, fixes=_fixes(suppression))
 
 
 def _message(suppression: Suppression) -> str:
@@ -61,8 +59,7 @@ gradient_accumulation_steps: {accumulation}  # gbs: ignore[GBS101] the comment i
 """
 
 RULE = Rule(
-    code=CODE,
-    name="unused-suppression",
+    *written_in(__name__),
     scope=Scope.SUPPRESSIONS,
     summary="a comment that silences a rule silences nothing",
     severity=Severity.WARNING,
