@@ -313,7 +313,7 @@ class FileJudge:
         if verified is None:
             return judgement
         self.doubted.update(each.path for each in unread)
-        at = verified.at if verified.at is not None and verified.at.source == path else Location(path, 0, 0)
+        at = verified.at if verified.at is not None and verified.at.source == path else Location(path)
         judged = [judge_file(each._replace(recipe=at), self._rules, Scope.UNREAD) for each in unread]
         outcomes = merged(judgement.outcomes, *(each.outcomes for each in judged))
         bugs = (bug for each in judged for bug in each.internal)

@@ -172,7 +172,7 @@ def _stated(document: Document, framework: Framework) -> StatedByComments:
     path = document.source.path
     found = read_stated(document.comments, path) if document.comments else StatedByComments()
     stem = path.rpartition("/")[2].rpartition(".")[0]
-    named = [each._replace(at=Location(path, 0, 0)) for each in read_name(stem, path, 0, None)]
+    named = [each._replace(at=Location(path)) for each in read_name(stem, path, 0, None)]
     return found._replace(declarations=(*found.declarations, *named, *named_in_settings(document, framework)))
 
 
@@ -226,7 +226,7 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
         stated = {Name.NUM_NODES: launch.num_nodes, Name.GPUS_PER_NODE: launch.gpus_per_node, Name.WORLD_SIZE: launch.world_size}
         hardware = {n: Quantity(n, v, Origin.LAUNCH, key=launch.name, note=Note(launch.origin)) for n, v in stated.items() if v is not None}
         seen = geometry(sizes, hardware, applied_to(run.document, run.framework), run.document)
-        start = Launch(Location(context.settings.source, 0, 0), Kind.SCRIPT, launch.name, tuple(hardware.values()))
+        start = Launch(Location(context.settings.source), Kind.SCRIPT, launch.name, tuple(hardware.values()))
         bare = run._replace(launch=start, geometry=seen, claims=(), assumptions=())
         yield with_claims(bare, ((each, (World(seen),)) for each in claimed_in(run, seen)))
 

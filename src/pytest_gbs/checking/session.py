@@ -292,7 +292,7 @@ class _Check:
     def _unlisted(self, targets: Sequence[str]) -> Iterator[FileResult]:
         """Yield the folders below `targets` that can't be listed, so that their content is unknown."""
         for path, reason in self.repository.unlisted(targets):
-            judgement = judge_file(Unread(path, reason, Location(path, 0, 0), whole=True), self.rules, Scope.UNREAD)
+            judgement = judge_file(Unread(path, reason, Location(path), whole=True), self.rules, Scope.UNREAD)
             pending = FileResult(path, Role.UNREADABLE, False, judgement)
             pending.problem = reason
             yield pending

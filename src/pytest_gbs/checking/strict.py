@@ -23,7 +23,7 @@ def _tighten(file: FileReport, settings: Settings, missing: str) -> FileReport:
     claimless = settings.strict_all and file.role == Role.RECIPE and file.verdict == Verdict.UNCLAIMED
     if claimless and not any(finding.code == missing for finding in file.findings):
         message = "the recipe does not state its global batch size, and --strict=all requires it"
-        added.append(Finding(missing, message, Severity.ERROR, Location(file.path, 0, 0)))
+        added.append(Finding(missing, message, Severity.ERROR, Location(file.path)))
     findings = tuple(f._replace(severity=Severity.ERROR) if claimless and f.code == missing else f for f in file.findings)
     return file._replace(findings=(*findings, *added)) if added or findings != file.findings else file
 

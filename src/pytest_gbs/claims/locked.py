@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import symbolic
-from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.arithmetic.wording import called, leaves
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Equation, Monomial
 from pytest_gbs.model.locked import PER_GPU, PER_RANK, LockedBatch, Record
@@ -113,6 +113,12 @@ def moved(before: Record, after: Record) -> tuple[Moved, ...]:
     """The operands that differ, in the order of the product."""
     old, new = dict(before.operands), dict(after.operands)
     return tuple(Moved(name, old.get(name), new.get(name)) for name in {**old, **new} if old.get(name) != new.get(name))
+
+
+def change(operand: Moved) -> str:
+    """The two numbers of an operand for people: `micro batch 4 to 8`, `nodes none to 2`."""
+    before, after = ("none" if value is None else f"{value:,}" for value in (operand.before, operand.after))
+    return f"{called(operand.name)} {before} to {after}"
 
 
 def same_batch(before: Record, after: Record) -> bool | None:

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pytest_gbs.arithmetic.wording import called, counted
-from pytest_gbs.claims.locked import moved, same_batch, words
+from pytest_gbs.arithmetic.wording import counted
+from pytest_gbs.claims.locked import change, moved, same_batch, words
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
 from pytest_gbs.cli._output import complain, emit
@@ -127,15 +127,11 @@ def _changes(old: Mapping[str, Record], new: Mapping[str, Record]) -> Iterator[s
         elif after is None and before is not None:
             yield f"gone     {name}: {words(before)}"
         elif before is not None and after is not None and before != after:
-            operands = ", ".join(f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in moved(before, after))
+            operands = ", ".join(map(change, moved(before, after)))
             if same_batch(before, after):
                 yield f"same     {name}: {words(after)} ({operands or 'its hardware or operands changed'})"
             else:
                 yield f"moved    {name}: {words(before)} to {words(after)}{f' ({operands})' if operands else ''}"
-
-
-def _number(value: int | None) -> str:
-    return "none" if value is None else f"{value:,}"
 
 
 def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, check: bool) -> Iterator[str]:

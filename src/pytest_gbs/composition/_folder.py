@@ -88,7 +88,7 @@ class ConfigFolder:
             return None
         source = self.cache.read(path)
         if isinstance(source, Unreadable):
-            raise CompositionError(ProblemKind.UNREADABLE, source.reason, Location(path, 0, 0))
+            raise CompositionError(ProblemKind.UNREADABLE, source.reason, Location(path))
         self.sources.append(path)
         root = self.cache.nodes(source, self.budget, Loader.OMEGACONF)
         if isinstance(root, Leaf):
@@ -141,6 +141,6 @@ def _header_package(source: Source) -> str | None:
             break
         words = line.lstrip("#").split()
         if len(words) != 2:
-            raise CompositionError(ProblemKind.UNREADABLE, "a header needs a key and a value", Location(source.path, 0, 0))
+            raise CompositionError(ProblemKind.UNREADABLE, "a header needs a key and a value", Location(source.path))
         found[words[0][1:]] = words[1]
     return found.get("package")

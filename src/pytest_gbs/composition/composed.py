@@ -9,7 +9,7 @@ from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.record import NamedTuple
 
 # The place of an override that was given without one.
-NOWHERE: Final = Location("", 0, 0)
+NOWHERE: Final = Location("")
 # The text of a value that an override would set that the program refuses or gbs does not read.
 NOT_APPLIED: Final = "$(not applied)"
 

@@ -106,7 +106,7 @@ class DocumentCache:
                 place = document.offset or 0
                 raise CompositionError(ProblemKind.UNREADABLE, document.reason, Location(source.path, place, place))
         if len(documents) > 1:
-            raise CompositionError(ProblemKind.UNREADABLE, "more than one document", Location(source.path, 0, 0))
+            raise CompositionError(ProblemKind.UNREADABLE, "more than one document", Location(source.path))
         found = next(iter(documents), None)
         assert not isinstance(found, Unreadable)
         return found
@@ -117,7 +117,7 @@ class DocumentCache:
         Raises: CompositionError: as `document` does.
         """
         document = self.document(source)
-        return Branch(Location(source.path, 0, 0)) if document is None else self._of_document(document, budget, loader)
+        return Branch(Location(source.path)) if document is None else self._of_document(document, budget, loader)
 
     def _of(self, source: Source) -> tuple[Document | Unreadable, ...]:
         """The documents of `source`."""

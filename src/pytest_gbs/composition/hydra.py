@@ -107,7 +107,7 @@ def _parts(
     choices = Choices(groups)
     defaults = DefaultsTree(folder, choices, whole)
     try:
-        return defaults.parts(name, Location(folder.folder, 0, 0))
+        return defaults.parts(name, Location(folder.folder))
     finally:
         problems += [*choices.problems, *defaults.problems, *choices.unused()]
 

@@ -31,7 +31,7 @@ def merge_files(cache: DocumentCache, paths: Sequence[str], *, over: bool = Fals
         try:
             source = cache.read(path)
             if isinstance(source, Unreadable):
-                raise CompositionError(ProblemKind.NOT_FOUND, source.reason, Location(path, 0, 0))
+                raise CompositionError(ProblemKind.NOT_FOUND, source.reason, Location(path))
             sources.append(path)
             found = cache.nodes(source, budget, Loader.PYYAML)
             if not isinstance(found, Branch):
@@ -43,7 +43,7 @@ def merge_files(cache: DocumentCache, paths: Sequence[str], *, over: bool = Fals
         except CompositionError as error:
             problems.append(error.problem)
         except LimitExceeded as error:
-            problems.append(ComposeProblem(ProblemKind.LIMIT, str(error), Location(path, 0, 0)))
+            problems.append(ComposeProblem(ProblemKind.LIMIT, str(error), Location(path)))
             break
     return to_document(root, root.at.source, problems, sources, None)
 

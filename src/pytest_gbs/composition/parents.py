@@ -73,7 +73,7 @@ def inherit(
     leads back, is a problem. `resolvers` and `environment` are those of `Interpolations`.
     """
     try:
-        found = _Family(cache, style).load(path, Location(path, 0, 0), ())
+        found = _Family(cache, style).load(path, Location(path), ())
     except CompositionError as error:
         return without_values(path, (error.problem,), ())
     interpolates = style.loader == Loader.OMEGACONF
@@ -152,7 +152,7 @@ class _Family:
         except CompositionError as error:
             return error.problem
         except LimitExceeded as error:
-            return ComposeProblem(ProblemKind.LIMIT, str(error), Location(source.path, 0, 0))
+            return ComposeProblem(ProblemKind.LIMIT, str(error), Location(source.path))
 
     def _with_parents(self, source: Source, line: tuple[str, ...]) -> _Member:
         parents: list[_Member] = []

@@ -357,9 +357,7 @@ def _nearest(run: Run, names: tuple[str, ...]) -> Quantity | None:
 def place(run: Run, names: tuple[str, ...]) -> Location:
     """Where to point: the divisor's own number in the recipe, else another operand, else the file's first character."""
     nearest = _nearest(run, names)
-    if nearest is not None and nearest.at:
-        return nearest.at
-    return run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0)
+    return (nearest and nearest.at) or run.start
 
 
 def _related(run: Run, names: tuple[str, ...], at: Location) -> tuple[Related, ...]:

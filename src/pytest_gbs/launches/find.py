@@ -208,7 +208,7 @@ class Scripts:
     def failed(self, path: str) -> None:
         """Note a script that could not be read because of a bug in gbs."""
         self._found[path] = ()
-        self.unread[path] = Unread(path, "an internal error of gbs", Location(path, 0, 0), whole=True)
+        self.unread[path] = Unread(path, "an internal error of gbs", Location(path), whole=True)
 
     def in_comments(self, source: Source) -> Iterator[FoundLaunch]:
         """Yield the launches of a recipe that its own comments show: commands that name this very file."""
@@ -282,7 +282,7 @@ class Scripts:
     def _without_image(self, source: Source) -> Iterator[Stop]:
         """Yield the Dockerfiles that would say what a command of a script finds in its container, and that can't be read."""
         for path, problem in self._finder.conflicts.items():
-            yield Stop(f"{path}, which says what its container has, has a {problem}", Location(source.path, 0, 0))
+            yield Stop(f"{path}, which says what its container has, has a {problem}", Location(source.path))
 
     def may_be_launched(self, recipe: str) -> Iterator[Unread]:
         """Yield the scripts that were not read to their end and that may launch `recipe`, with an unknown batch."""

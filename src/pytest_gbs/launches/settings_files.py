@@ -66,7 +66,7 @@ def invocation(settings: Source, runner: Source, others: OtherFiles) -> Invocati
 def place(settings: Source, started: Invocation) -> Location:
     """Where a file of settings states its nodes: the place of its launch."""
     found = next((each.value.value_at for each in started.environment if each.name == _NODES), None)
-    return found if found is not None and found.source == settings.path else Location(settings.path, 0, 0)
+    return found if found is not None and found.source == settings.path else Location(settings.path)
 
 
 def misnamed(settings: Source, environment: tuple[Assignment, ...]) -> Iterator[MisnamedSetting]:

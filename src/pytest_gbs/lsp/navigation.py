@@ -21,7 +21,7 @@ def definitions(project: Project, path: str, offset: int, positions_of: Position
         for companion in block.run.companions:
             named = companion.named
             if named.source == path and named.start <= offset <= named.stop:
-                yield from _at(Location(companion.document.source.path, 0, 0), positions_of)
+                yield from _at(Location(companion.document.source.path), positions_of)
     run = launch_at(project, path, offset)
     if run is not None and run.path != path:
         yield from _at(_start(run), positions_of)

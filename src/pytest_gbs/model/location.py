@@ -48,11 +48,14 @@ class Unreadable(NamedTuple):
 
 
 class Location(NamedTuple):
-    """A span of code points of one file: `start` included, `stop` excluded; `path` is the key path it belongs to."""
+    """A span of code points of one file: `start` included, `stop` excluded; `path` is the key path it belongs to.
+
+    `Location(source)` is where the file starts: the place of what is about all of it.
+    """
 
     source: str
-    start: int
-    stop: int
+    start: int = 0
+    stop: int = 0
     path: KeyPath | None = None
 
 

@@ -179,6 +179,11 @@ class Run(NamedTuple):
         return self.launch.at.source if self.launch is not None and self.document.syntax == PYTHON else self.path
 
     @property
+    def start(self) -> Location:
+        """Where it starts: the command that launches it, or the first character of its file."""
+        return self.launch.at if self.launch is not None and self.launch.start is not None else Location(self.path)
+
+    @property
     def open_claims(self) -> tuple[Claim, ...]:
         """The claims that can't be decided."""
         return tuple(claim for claim in self.claims if claim.judgement.open is not None)

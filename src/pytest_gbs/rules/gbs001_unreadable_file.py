@@ -32,7 +32,7 @@ def check(problem: Unreadable) -> Iterator[Outcome]:
 def _place(problem: Unreadable) -> Location:
     """The character where reading failed, or the start of the file where it failed as a whole."""
     if problem.offset is None:
-        return Location(problem.path, 0, 0)
+        return Location(problem.path)
     end = problem.offset + 1 if problem.source is None else min(problem.offset + 1, len(problem.source.text))
     return Location(problem.path, min(problem.offset, end), end)
 

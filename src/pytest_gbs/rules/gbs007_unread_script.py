@@ -39,7 +39,7 @@ def check(unread: Unread) -> Iterator[Outcome]:
         yield Undetermined(ITS_RULE, unread.recipe, message)
         return
     own = unread.at.source == unread.path
-    at = unread.at if own else Location(unread.path, 0, 0)
+    at = unread.at if own else Location(unread.path)
     related = () if own else (Related(unread.at, "reading stopped here"),)
     scores = any(map(only_scores, unread.path.split("/")))
     minor = unread.met_before or unread.behind_many or scores or unread.path.lower().endswith(DOCUMENTS)

@@ -21,7 +21,7 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding if nothing in the recipe or in the settings says what its batch should be."""
     if run.launch is not None:
         return
-    place = run.at(Name.GRADIENT_ACCUMULATION_STEPS) or run.at(Name.MICRO_BATCH_SIZE) or Location(run.path, 0, 0)
+    place = run.at(Name.GRADIENT_ACCUMULATION_STEPS) or run.at(Name.MICRO_BATCH_SIZE) or Location(run.path)
     if run.claims or run.policies:
         yield Verified(ITS_RULE, place)
     else:

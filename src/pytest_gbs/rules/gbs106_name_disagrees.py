@@ -52,7 +52,7 @@ def _judged(found: Iterable[NamedNumber]) -> Iterator[Outcome]:
 
 def _place(recipe: Run, places: tuple[Location, ...]) -> Location:
     """Where a name is: the file itself for its own name, before any run's."""
-    return next((Location(recipe.path, 0, 0) for at in places if not at.stop), places[0])
+    return next((Location(recipe.path) for at in places if not at.stop), places[0])
 
 
 def _says(each: NamedNumber) -> str:

@@ -40,7 +40,7 @@ def check(run: Run) -> Iterator[Outcome]:
         divisor = prod(size.value for size in degrees)
         if not isinstance(world, Quantity) or divisor <= 1 or len(degrees) < len(equation.divisors):
             continue
-        at = world.at or next((size.at for size in degrees if size.at), None) or Location(run.path, 0, 0)
+        at = world.at or next((size.at for size in degrees if size.at), None) or Location(run.path)
         if world.value % divisor == 0:
             yield Verified(ITS_RULE, at, run.assumptions, decides=True)
         elif not _may_have_more_nodes(run):

@@ -97,7 +97,7 @@ def _severity(run: Run, name: str) -> str:
 
 def _place(run: Run, places: list[Quantity]) -> Location:
     """The first of `places` that lies in the recipe, or the recipe's first character."""
-    return next((leaf.at for leaf in places if leaf.at and leaf.at.source == run.path), Location(run.path, 0, 0))
+    return next((leaf.at for leaf in places if leaf.at and leaf.at.source == run.path), Location(run.path))
 
 
 _RECIPE = """\

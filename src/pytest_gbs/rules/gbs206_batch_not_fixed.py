@@ -46,7 +46,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _finding(run: Run, switch: Switch, claimed: tuple[Location, ...], stops: bool) -> Finding:
     place = run.document.locate(switch.condition.key)
-    at = place or (claimed[0] if claimed else Location(run.path, 0, 0))
+    at = place or (claimed[0] if claimed else Location(run.path))
     if stops:
         severity = Severity.WARNING if switch.doubt else Severity.ERROR
         return Finding(ITS_RULE, f"{switch.label}{in_versions(switch, run.framework)}", severity, at)

@@ -20,7 +20,7 @@ from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Arguments, Requirement
 from pytest_gbs.model.launch import Kind
-from pytest_gbs.model.location import KeyPath, Location, dotted
+from pytest_gbs.model.location import KeyPath, dotted
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
@@ -29,14 +29,13 @@ from pytest_gbs.readers.scalar import is_set
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each requirement of the framework of `run` of which no key is there."""
-    at = run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0)
     for requirement in run.framework.requirements:
         if _is_open(run, requirement) or any(_is_there(run, key) for key in requirement.keys):
             continue
         if all(certain(condition, run.document, run.framework.loader) for condition in requirement.when):
             names = listing(map(dotted, requirement.keys), last="or")
             message = f"{names} is missing; {requirement.label}{in_versions(requirement, run.framework)}"
-            yield Finding(ITS_RULE, message, Severity.WARNING if requirement.doubt else Severity.ERROR, at, holds=f"set {names}")
+            yield Finding(ITS_RULE, message, Severity.WARNING if requirement.doubt else Severity.ERROR, run.start, holds=f"set {names}")
 
 
 def _is_there(run: Run, key: KeyPath) -> bool:

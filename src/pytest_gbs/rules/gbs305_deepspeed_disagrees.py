@@ -135,7 +135,7 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
         return
     does = "and DeepSpeed stops at start" if stops else "so DeepSpeed steps after every micro batch"
     message = f"the DeepSpeed configuration has no {_STEPS}, but {_recipe_side(steps)}; accelerate {older}sets it to 1, {does}"
-    at = steps.at if inline and steps.at else Location(pair.document.source.path, 0, 0)
+    at = steps.at if inline and steps.at else Location(pair.document.source.path)
     yield Finding(ITS_RULE, message, _severity(stops=stops), at, related=pair.related(at, steps), holds=_automatic(_STEPS))
 
 

@@ -31,7 +31,7 @@ def check(run: Run) -> Iterator[Outcome]:
     stated, steps = run.geometry.said(Name.GLOBAL_BATCH_SIZE), run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
     if not isinstance(stated, Quantity) or stated.origin == Origin.DERIVED or not isinstance(steps, Quantity) or steps.value < 1:
         return
-    at = stated.at or Location(run.path, 0, 0)
+    at = stated.at or Location(run.path)
     real = run.geometry.realised.get(Name.GLOBAL_BATCH_SIZE)
     if not isinstance(real, Quantity):
         yield Verified(ITS_RULE, at, run.assumptions, decides=True)

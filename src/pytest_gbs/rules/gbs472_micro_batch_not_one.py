@@ -32,7 +32,7 @@ def check(run: Run) -> Iterator[Outcome]:
     if cause is None:
         return
     why, where = cause
-    at = micro.at or where or Location(run.path, 0, 0)
+    at = micro.at or where or Location(run.path)
     if micro.value == 1:
         yield Verified(ITS_RULE, at)
         return

@@ -124,7 +124,7 @@ def _place(run: Run, operands: list[Quantity]) -> Location:
 
 
 def _start(run: Run) -> Location:
-    return Location(run.path, 0, 0)
+    return Location(run.path)
 
 
 def _advice(operands: list[Quantity], size: Quantity, wanted: tuple[Interval, ...]) -> str:

@@ -18,9 +18,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.arithmetic.wording import beside, called, listing
-from pytest_gbs.claims.locked import compare, moved, words
-from pytest_gbs.model.location import Location
+from pytest_gbs.arithmetic.wording import beside, listing
+from pytest_gbs.claims.locked import change, compare, moved, words
 from pytest_gbs.model.locked import LockedBatch, Record
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Quantity
@@ -38,7 +37,7 @@ def check(run: Run) -> Iterator[Outcome]:
     if found.holds is not False or found.now is None:
         return
     if _declared(run, found.now) or _said(run.base.said, found.now):
-        yield Verified(ITS_RULE, _start(run), run.assumptions, decides=True)
+        yield Verified(ITS_RULE, run.start, run.assumptions, decides=True)
     else:
         yield _finding(run, run.base, found.now)
 
@@ -63,19 +62,11 @@ def _said(messages: str, now: Record) -> bool:
 def _finding(run: Run, base: LockedBatch, now: Record) -> Finding:
     changed = moved(base.record, now)
     sizes = [size for each in changed if isinstance(size := run.geometry.get(each.name), Quantity) and size.at]
-    at = next((size.at for size in sizes if size.at and size.at.source == run.path), _start(run))
+    at = next((size.at for size in sizes if size.at and size.at.source == run.path), run.start)
     related = beside(sizes, at)
-    because = listing((f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in changed), last="and")
+    because = listing(map(change, changed), last="and")
     message = f"global batch size went from {words(base.record)} at {base.where} to {words(now)}, but the change is not declared"
     return Finding(ITS_RULE, message, Severity.WARNING, at, "", related, (because,) if because else (), _DECLARE)
-
-
-def _number(value: int | None) -> str:
-    return "none" if value is None else f"{value:,}"
-
-
-def _start(run: Run) -> Location:
-    return Location(run.path, 0, 0) if run.launch is None or not run.launch.at.stop else run.launch.at
 
 
 _RECIPE = """\

@@ -52,7 +52,7 @@ def _open(run: Run, locked: LockedBatch, found: Comparison) -> Undetermined:
         said += ", but the settings of the recipe contradict each other"
     values, name = found.values, found.free[0] if found.free else ""
     implies = f"true with {amounts(values, name)}" if values else ""
-    return Undetermined(ITS_RULE, _start(run), said, found.free, implies, values=values)
+    return Undetermined(ITS_RULE, run.start, said, found.free, implies, values=values)
 
 
 def _finding(run: Run, locked: LockedBatch, found: Comparison) -> Finding:
@@ -62,7 +62,7 @@ def _finding(run: Run, locked: LockedBatch, found: Comparison) -> Finding:
     now = found.now
     changed = moved(locked.record, now) if now is not None else ()
     places = _places(run, changed)
-    at = next((place for place, _ in places if place.source == _here(run)), _start(run))
+    at = next((place for place, _ in places if place.source == run.start.source), run.start)
     label = next((label for place, label in places if place == at), "")
     related = [Related(place, label) for place, label in places if place != at]
     related += [Related(locked.at, "locked")] if locked.at else []
@@ -78,14 +78,6 @@ def _finding(run: Run, locked: LockedBatch, found: Comparison) -> Finding:
 def _change(each: Moved) -> str:
     was = "" if each.before is None else f", was {each.before:,}"
     return f"no {called(each.name)}{was}" if each.after is None else f"{called(each.name)} {each.after:,}{was}"
-
-
-def _here(run: Run) -> str:
-    return run.path if run.launch is None or not run.launch.at.stop else run.launch.at.source
-
-
-def _start(run: Run) -> Location:
-    return Location(run.path, 0, 0) if run.launch is None or not run.launch.at.stop else run.launch.at
 
 
 def _places(run: Run, changed: tuple[Moved, ...]) -> list[tuple[Location, str]]:

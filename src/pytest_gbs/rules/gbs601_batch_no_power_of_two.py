@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import beside, leaves, product
-from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
@@ -32,9 +31,7 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     below = 1 << size.value.bit_length() - 1
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
-    file = run.path if run.launch is None or run.launch.start is None else run.launch.at.source
-    at = next((leaf.at for leaf in operands if leaf.at and leaf.at.source == file), None)
-    at = at or (run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0))
+    at = next((leaf.at for leaf in operands if leaf.at and leaf.at.source == run.start.source), run.start)
     related = beside(operands, at)
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     message = f"global batch size {size.value:,} is not a power of two; {below:,} and {below * 2:,} are"

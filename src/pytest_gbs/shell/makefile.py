@@ -180,7 +180,7 @@ def _fill(makefile: _Makefile, parts: Parts, depth: int, keep: bool = False) -> 
             place = stop
         found.append(part.cut(place, len(part.text)))
     kept = tuple(part for part in found if part.text != "")
-    return _bounded(makefile, kept, parts[0].use if parts else Location(makefile.source.path, 0, 0))
+    return _bounded(makefile, kept, parts[0].use if parts else Location(makefile.source.path))
 
 
 def _closing(text: str, place: int) -> int:

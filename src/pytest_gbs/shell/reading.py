@@ -129,7 +129,7 @@ class ScriptReading(ABC):
     @property
     def at_start(self) -> Location:
         """The first character of the file."""
-        return Location(self.text_path, 0, 0)
+        return Location(self.text_path)
 
     def at(self, node: Node) -> Location:
         """The place of `node`."""

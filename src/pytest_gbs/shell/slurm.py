@@ -104,7 +104,7 @@ def array_tasks(directives: tuple[Directive, ...]) -> tuple[Part, ...]:
         if len(numbers) + len(found) > MOST_TURNS:
             return ()
         found.update(dict.fromkeys(numbers))
-    at = directive.at if directive is not None else Location("", 0, 0)
+    at = directive.at if directive is not None else Location("")
     return tuple(Part(str(number), at, at, ARRAY_TASK, note="sbatch --array") for number in found)
 
 

@@ -106,7 +106,7 @@ class ShellText:
         if place is not None:
             return place
         before = self.slice(max(0, start - 1), start)
-        end = before[-1].use if before else self.parts[0].use if self.parts else Location("", 0, 0)
+        end = before[-1].use if before else self.parts[0].use if self.parts else Location("")
         return Location(end.source, end.stop, end.stop) if before else Location(end.source, end.start, end.start)
 
     def literal(self, start: int, stop: int, quoted: bool) -> Parts:

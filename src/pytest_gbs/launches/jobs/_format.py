@@ -119,7 +119,7 @@ def stated(name: str, value: str, size: Quantity, note: str) -> Assignment:
 
     A size that the job leaves to the system's default can be set otherwise when the job is submitted.
     """
-    at, default = size.at or Location("", 0, 0), size.origin == Origin.DEFAULT
+    at, default = size.at or Location(""), size.origin == Origin.DEFAULT
     part = Part(value, at, at, name, default, note="" if default else note)
     return Assignment(name, Word(value, value, at, (part,)))
 

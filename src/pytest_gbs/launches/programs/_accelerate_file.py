@@ -64,7 +64,7 @@ class _File(NamedTuple):
 
     def at(self, *path: str) -> Location:
         """The place of the value at `path`, or of the file's first character if there is none."""
-        return self.document.locate(path) or Location(self.document.source.path, 0, 0)
+        return self.document.locate(path) or Location(self.document.source.path)
 
 
 def owns(document: Document) -> bool:

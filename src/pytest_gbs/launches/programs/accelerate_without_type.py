@@ -24,7 +24,7 @@ def owns(document: Document) -> bool:
 
 def read(document: Document) -> LauncherFile:
     """A launcher file whose one problem is that accelerate stops with it (ACC commands/config/config_args.py:106)."""
-    at = document.locate(("compute_environment",)) or Location(document.source.path, 0, 0)
+    at = document.locate(("compute_environment",)) or Location(document.source.path)
     problem = Problem("no distributed_type: accelerate launch stops", at)
     return LauncherFile(document.source.path, "accelerate", (), False, (problem,))
 
