@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.settings.described import Described, PluginParts, is_too_deep
-from pytest_gbs.settings.explain import problems, sentences, without
 from pytest_gbs.settings.file import SettingsFile
-from pytest_gbs.settings.frameworks import describe
-from pytest_gbs.settings.meaning import SettingsProblem, build
-from pytest_gbs.settings.plugins import installed
+from pytest_gbs.settings.meaning import build
 from pytest_gbs.settings.shape import fits
+
+if TYPE_CHECKING:
+    from pytest_gbs.settings.meaning import SettingsProblem
 
 _ROUNDS: Final = 5
 
@@ -34,6 +34,8 @@ def interpret(file: SettingsFile, rules: Mapping[str, str], root: str) -> Settin
     own = _own_frameworks(file, root)
     wrong = [*wrong, *brought.wrong, *own.wrong]
     if wrong or own.lines:
+        from pytest_gbs.settings.explain import sentences
+
         lines = sentences(wrong, file.name, file.text, file.table) if wrong else []
         raise SettingsError("\n".join((*lines, *own.lines)))
     if not (own.tables or brought.tables or brought.rules):
@@ -46,6 +48,8 @@ def _own_frameworks(file: SettingsFile, root: str) -> Described:
     stated = file.raw.get("frameworks") if isinstance(file.raw, dict) else None
     if not stated or is_too_deep(file.raw) or not fits({"frameworks": stated}):
         return Described()
+    from pytest_gbs.settings.frameworks import describe
+
     return describe(stated, root, file.name)
 
 
@@ -54,11 +58,15 @@ def _plugin_parts(file: SettingsFile, rules: Mapping[str, str]) -> PluginParts:
     named = file.raw.get("plugins") if isinstance(file.raw, dict) else None
     if not named or not fits({"plugins": named}):
         return PluginParts()
+    from pytest_gbs.settings.plugins import installed
+
     return installed(named, rules)
 
 
 def _all_problems(file: SettingsFile, table: str, rules: Mapping[str, str]) -> list[SettingsProblem]:
     """What is wrong with the shape, and then with the meaning of all that has the right shape."""
+    from pytest_gbs.settings.explain import problems, without
+
     if is_too_deep(file.raw):
         raise SettingsError(f"{file.name}: nested too deeply")
     wrong = newly = problems(file.raw)
