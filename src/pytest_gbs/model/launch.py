@@ -171,7 +171,7 @@ class Launcher(NamedTuple):
 
     `hint` is a word that occurs in the bytes of each of its files, so that others need not be parsed; "" if it has none.
     `words` are texts of which one occurs in each script that holds such a command. `start` returns what a command starts, or
-    None if the command is another's.
+    None if the command is another's. `elsewhere` is true if that does not run in the job around the command.
     """
 
     name: str
@@ -181,6 +181,7 @@ class Launcher(NamedTuple):
     read: Callable[[Document], LauncherFile] | None = None
     words: tuple[str, ...] = ()
     start: Callable[[Command, LauncherContext], Start | None] | None = None
+    elsewhere: bool = False
 
 
 class Grep(NamedTuple):

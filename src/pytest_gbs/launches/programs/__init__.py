@@ -66,6 +66,7 @@ def started(command: Command, context: LauncherContext) -> Start | None:
 
     Of several that do, the one that gives a size beats those that only run a program (`python`).
     """
+    from pytest_gbs.launches.programs._slurm import within
     from pytest_gbs.model.command import name_of
 
     if not command.wrappers and not _may_launch(name_of(command.words[0])):
@@ -77,7 +78,7 @@ def started(command: Command, context: LauncherContext) -> Start | None:
             launcher: Launcher = module(f"{__name__}.{entry.module}").LAUNCHER
             start = launcher.start(command, context) if launcher.start else None
             if start is not None and (found is None or (start.sizes and not found.sizes)):
-                found = start
+                found = start if launcher.elsewhere else within(start, command, context)
     return found
 
 

@@ -146,6 +146,13 @@ def world(nodes: Quantity | Unknown, each: Quantity | Unknown) -> Quantity | Unk
     return Quantity(Name.WORLD_SIZE, nodes.value * each.value, Origin.LAUNCH, at=named.at, key=named.key, note=together(notes))
 
 
+def processes(nodes: Word | None, each: Word | None, launcher: str) -> tuple[Quantity | Unknown, ...]:
+    """The world, `NNODES` and `NPROC_PER_NODE` of the environment, 1 for one that is not set."""
+    named = ((Name.NUM_NODES, nodes, "NNODES"), (Name.GPUS_PER_NODE, each, "NPROC_PER_NODE"))
+    number, one = (size(name, word, key) if word else fallback(name, 1, key, launcher, None) for name, word, key in named)
+    return world(number, one), number, one
+
+
 def devices(command: Command) -> Quantity | Unknown | None:
     """How many GPUs `CUDA_VISIBLE_DEVICES` names, a machine of the job has, or Slurm gives on one node; None if nothing says it."""
     word = command.variable("CUDA_VISIBLE_DEVICES")

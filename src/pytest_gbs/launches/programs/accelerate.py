@@ -5,7 +5,6 @@ from __future__ import annotations
 from pytest_gbs.launches.programs import _accelerate_launch
 from pytest_gbs.launches.programs._accelerate_file import owns, read
 from pytest_gbs.launches.programs._programs import ACCELERATE_CLI_MODULES, ACCELERATE_MODULES, behind
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import split
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
@@ -24,8 +23,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     problems = tuple(_accelerate_launch.problems(of))
     sizes = _accelerate_launch.sizes(of)
     visible = _accelerate_launch.fed_gpus(of, command)
-    made = Start("accelerate launch", command.at, sizes, parts.program, (), files, problems=problems, visible=visible)
-    return within(made, command, context)
+    return Start("accelerate launch", command.at, sizes, parts.program, (), files, problems=problems, visible=visible)
 
 
 def _launch(command: Command) -> int | None:

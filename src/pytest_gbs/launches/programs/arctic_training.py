@@ -6,7 +6,6 @@ AT is commit b28638e of snowflakedb/ArcticTraining, arctic_training_cli.py.
 from __future__ import annotations
 
 from pytest_gbs.launches.programs._programs import behind
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import is_recipe
 from pytest_gbs.launches.programs._words import opaque_word, uses
 from pytest_gbs.launches.programs.deepspeed import sizes
@@ -28,7 +27,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
         return None
     chosen = uses(words, "--launcher") or command.variable("USE_RAY") is not None
     found = (Unknown(Name.WORLD_SIZE, Reason.MISSING),) if chosen else tuple(sizes(words, command, opaque_word(words), context))
-    return within(Start(_NAME, command.at, found, command.words[index - 1 :], recipes), command, context)
+    return Start(_NAME, command.at, found, command.words[index - 1 :], recipes)
 
 
 LAUNCHER = Launcher(_NAME, "arctic_training CONFIG --num_gpus", words=(_NAME,), start=start)

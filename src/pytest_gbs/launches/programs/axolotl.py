@@ -6,7 +6,6 @@ AX is axolotl 018086e, src/axolotl/cli/utils/train.py.
 from __future__ import annotations
 
 from pytest_gbs.launches.programs import _accelerate_launch, _torchrun
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import is_recipe, sub_command
 from pytest_gbs.launches.programs._words import Split, opaque_word, option, reason, uses
 from pytest_gbs.launches.programs.python import one_process
@@ -35,8 +34,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     found = _started(own, handed, command, context)
     recipes = tuple(word for word in own if not word.starts_with.startswith("-") and is_recipe(word))[:1]
     program = (command.words[index], *own)
-    made = Start("axolotl train", command.at, found.sizes, program, recipes, found.files, problems=found.problems)
-    return within(made, command, context)
+    return Start("axolotl train", command.at, found.sizes, program, recipes, found.files, problems=found.problems)
 
 
 def _started(own: tuple[Word, ...], handed: tuple[Word, ...], command: Command, context: LauncherContext) -> _Started:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import behind
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import fallback, names, note, number, option, reason, size, split, uses, world
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
@@ -32,7 +31,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
         return None
     nodes, each = _nodes(parts.own, command, context, parts.opaque), _processes(parts.own, parts.opaque)
     found = (world(nodes, each), nodes, each)
-    return within(Start("colossalai run", command.at, found, parts.program), command, context)
+    return Start("colossalai run", command.at, found, parts.program)
 
 
 def _processes(own: tuple[Word, ...], opaque: Word | None) -> Quantity | Unknown:

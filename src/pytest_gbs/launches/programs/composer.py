@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import behind
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import Split, devices, names, option, reason, size, split
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
@@ -18,7 +17,7 @@ from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 _SWITCHES: Final = names("version v verbose m module_mode c command_mode h help")  # CO _get_parser
 
 
-def start(command: Command, context: LauncherContext) -> Start | None:
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `composer train.py ...` starts; the package manager of PHP has the same name and runs no Python."""
     index = behind(command, ("composer",), ("composer.cli.launcher", "composer"))
     parts = split(command, index, _SWITCHES, ("-m", "--module_mode")) if index is not None else None
@@ -27,7 +26,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     first = parts.program[0]
     if first.text != "-m" and not (first.text or first.raw.strip("\"'")).endswith(".py"):
         return None
-    return within(Start("composer", command.at, tuple(_sizes(parts, command)), parts.program), command, context)
+    return Start("composer", command.at, tuple(_sizes(parts, command)), parts.program)
 
 
 def _sizes(parts: Split, command: Command) -> Iterator[Quantity | Unknown]:

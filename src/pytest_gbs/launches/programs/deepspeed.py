@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import DEEPSPEED_MODULES, behind
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import devices, fallback, names, note, number, option, reason, size, split, uses, world
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.digits import is_digits, whole_number
@@ -38,7 +37,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     if not parts.program:
         return None
     found = tuple(sizes(parts.own, command, parts.opaque, context))
-    return within(Start("deepspeed", command.at, found, parts.program, problems=tuple(_problems(parts.own))), command, context)
+    return Start("deepspeed", command.at, found, parts.program, problems=tuple(_problems(parts.own)))
 
 
 def sizes(own: tuple[Word, ...], command: Command, opaque: Word | None, context: LauncherContext) -> Iterator[Quantity | Unknown]:

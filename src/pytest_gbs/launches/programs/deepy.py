@@ -11,7 +11,6 @@ from typing import Final
 
 from pytest_gbs.launches.programs._in_recipe import document_of, word_at
 from pytest_gbs.launches.programs._programs import DEEPY, python_program
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import option
 from pytest_gbs.model.command import Command, Part, Word, name_of
 from pytest_gbs.model.document import Document
@@ -38,7 +37,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     if len(recipes) > MOST_DEEPY_FILES:
         return None
     sizes = tuple(_sizes(program, recipes, command, context))
-    return within(Start(DEEPY, command.at, sizes, program, recipes, together=True), command, context)
+    return Start(DEEPY, command.at, sizes, program, recipes, together=True)
 
 
 def _files(program: tuple[Word, ...]) -> Iterator[Word]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import sub_command
 from pytest_gbs.launches.programs._words import Split, fallback, named_devices, option, size, split, world
 from pytest_gbs.model.command import Command
@@ -20,7 +19,7 @@ _DEVICES: Final = "--devices"
 _NODES: Final = ("--num_nodes", "--num-nodes")
 
 
-def start(command: Command, context: LauncherContext) -> Start | None:
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `fabric run [model] OPTIONS PROGRAM` starts."""
     index = sub_command(command, ("fabric",), ("run",)) or sub_command(command, ("lightning",), ("run",))
     if index is None:
@@ -29,7 +28,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     parts = split(command, index + 1 + (bool(words) and words[0].text == "model"), _SWITCHES, ())
     if not parts.program or not (parts.program[0].text or "").endswith(".py"):
         return None
-    return within(Start("fabric run", command.at, _sizes(parts), parts.program), command, context)
+    return Start("fabric run", command.at, _sizes(parts), parts.program)
 
 
 def _sizes(parts: Split) -> tuple[Quantity | Unknown, ...]:

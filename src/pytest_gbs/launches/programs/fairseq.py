@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import behind
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import devices, option, size
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
@@ -18,12 +17,11 @@ _NAME: Final = "fairseq-train"
 _ASKED: Final = "--distributed-world-size"
 
 
-def start(command: Command, context: LauncherContext) -> Start | None:
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `fairseq-train data-bin --arch transformer` starts."""
     if behind(command, (_NAME,)) is None or len(command.words) < 2:
         return None
-    made = Start(_NAME, command.at, (_processes(command),), command.words)
-    return within(made, command, context)
+    return Start(_NAME, command.at, (_processes(command),), command.words)
 
 
 def _processes(command: Command) -> Quantity | Unknown:

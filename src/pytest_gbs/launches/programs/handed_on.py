@@ -9,6 +9,7 @@ from typing import Final
 
 from pytest_gbs.launches.programs import accelerate, deepspeed, python, torchrun
 from pytest_gbs.launches.programs._programs import is_python, own_program
+from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import names, option, size, world
 from pytest_gbs.model.command import Command, Word, name_of
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
@@ -31,8 +32,10 @@ def start(command: Command, context: LauncherContext) -> Start | None:
         return None
     started = (start_of(handed, context) for start_of in (accelerate.start, torchrun.start, deepspeed.start, python.start))
     found = next((each for each in started if each is not None), None)
-    nodes = option(words[program + 1 : dashes], *_NODES)
-    if found is None or nodes is None or nodes[1].text == "1":
+    if found is None:
+        return None
+    found, nodes = within(found, handed, context), option(words[program + 1 : dashes], *_NODES)
+    if nodes is None or nodes[1].text == "1":
         return found
     return found._replace(sizes=_on(nodes, found, handed, name_of(words[program])), problems=())
 
@@ -59,5 +62,9 @@ def _on(nodes: tuple[str, Word], found: Start, handed: Command, program: str) ->
 
 
 LAUNCHER = Launcher(
-    "handed on", "python submit.py ... -- torchrun ...: the launcher behind `--`", words=(*sorted(_LAUNCHERS), "python"), start=start
+    "handed on",
+    "python submit.py ... -- torchrun ...: the launcher behind `--`",
+    words=(*sorted(_LAUNCHERS), "python"),
+    start=start,
+    elsewhere=True,
 )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import sub_command
 from pytest_gbs.launches.programs._words import option
 from pytest_gbs.model.command import Command
@@ -18,7 +17,7 @@ from pytest_gbs.model.quantity import Name, Reason, Unknown
 _TRAINS: Final = ("finetune", "finetune_lora", "finetune_full", "finetune_adapter", "finetune_adapter_v2", "pretrain")
 
 
-def start(command: Command, context: LauncherContext) -> Start | None:
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What a command of litgpt starts: how many GPUs it takes is in `devices` and `num_nodes` of what it reads."""
     index = sub_command(command, ("litgpt",), _TRAINS)
     if index is None:
@@ -27,7 +26,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     config = option(program, "--config")
     world = Unknown(Name.WORLD_SIZE, Reason.MISSING)
     name = f"litgpt {program[0].text}"
-    return within(Start(name, command.at, (world,), program, (config[1],) if config is not None else ()), command, context)
+    return Start(name, command.at, (world,), program, (config[1],) if config is not None else ())
 
 
 LAUNCHER = Launcher("litgpt", "litgpt finetune, litgpt pretrain", words=("litgpt",), start=start)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import is_recipe, sub_command
 from pytest_gbs.launches.programs._words import devices, fallback, size, world
 from pytest_gbs.model.command import Command, Word
@@ -18,14 +17,13 @@ from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 _ON: Final = ("true", "y", "1")  # LF extras/misc.py is_env_enabled
 
 
-def start(command: Command, context: LauncherContext) -> Start | None:
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `llamafactory-cli train X` starts, `sft` in version 1."""
     index = sub_command(command, ("llamafactory-cli", "lmf"), ("train", "sft"))
     if index is None:
         return None
     recipes = tuple(word for word in command.words[index + 1 : index + 2] if is_recipe(word))
-    made = Start(f"llamafactory-cli {command.words[index].text}", command.at, _sizes(command), command.words[index:], recipes)
-    return within(made, command, context)
+    return Start(f"llamafactory-cli {command.words[index].text}", command.at, _sizes(command), command.words[index:], recipes)
 
 
 def _sizes(command: Command) -> tuple[Quantity | Unknown, ...]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pytest_gbs.launches.programs._programs import is_python, own_program
 from pytest_gbs.launches.programs._ranks import may_train_alone
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import option, size
 from pytest_gbs.model.command import Command, name_of
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
@@ -26,7 +25,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     given = option(command.words[1:place], "-n", "-np", "--n", "--np", "-c")
     known = given is not None and not may_train_alone(inner, index, context)
     world = size(Name.WORLD_SIZE, given[1], given[0]) if given is not None and known else Unknown(Name.WORLD_SIZE, Reason.MISSING)
-    return within(Start("mpirun", command.at, (world,), inner.words[index:]), command, context)
+    return Start("mpirun", command.at, (world,), inner.words[index:])
 
 
 LAUNCHER = Launcher("mpirun", "mpirun -np N python script.py", words=("mpirun", "mpiexec"), start=start)

@@ -6,7 +6,6 @@ OU is oumi d8ed07778, src/oumi/cli; `OU distributed_run.py:174` is a line of it.
 from __future__ import annotations
 
 from pytest_gbs.launches.programs import accelerate, torchrun
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import sub_command
 from pytest_gbs.launches.programs._words import option, world
 from pytest_gbs.launches.programs.python import one_process
@@ -25,7 +24,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
         return _distributed(command._replace(words=words[1:]), context) if len(words) > 1 else None
     config = option(words, "--config", "-c")
     recipes = (config[1],) if config is not None else ()
-    return within(Start("oumi train", command.at, (one_process(command),), words, recipes), command, context)
+    return Start("oumi train", command.at, (one_process(command),), words, recipes)
 
 
 def _distributed(command: Command, context: LauncherContext) -> Start | None:

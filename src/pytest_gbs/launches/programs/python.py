@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from pytest_gbs.launches.programs._programs import own_program
 from pytest_gbs.launches.programs._ranks import gets_rank
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import devices
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 
 
-def start(command: Command, context: LauncherContext) -> Start | None:
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What a command of Python starts; None if `srun` or torchrun starts several, or the module is a launcher itself."""
     index = own_program(command)
     if index is None or any(wrapper.name in ("srun", "torchrun") for wrapper in command.wrappers):
         return None
-    made = Start("python", command.at, (one_process(command),), command.words[index:], visible=visible_gpus(command))
-    return within(made, command, context)
+    return Start("python", command.at, (one_process(command),), command.words[index:], visible=visible_gpus(command))
 
 
 def one_process(command: Command) -> Quantity | Unknown:

@@ -10,7 +10,7 @@ from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Reason, Unknown
 
 
-def start(command: Command, context: LauncherContext) -> Start | None:  # noqa: ARG001
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `ray job submit ... -- python ...` starts."""
     words = command.words
     if name_of(words[0]) != "ray" or tuple(word.text for word in words[1:3]) != ("job", "submit"):
@@ -29,4 +29,4 @@ def _sets_variable(word: Word) -> bool:
     return bool(equals) and name.isidentifier()
 
 
-LAUNCHER = Launcher("ray", "ray job submit -- python script.py", words=("ray job",), start=start)
+LAUNCHER = Launcher("ray", "ray job submit -- python script.py", words=("ray job",), start=start, elsewhere=True)

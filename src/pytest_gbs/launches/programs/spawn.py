@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import SPAWNING, python_program
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import Split, fallback, names, option, size, split, uses
 from pytest_gbs.model.command import Command, name_of
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
@@ -20,7 +19,7 @@ _SWITCHES: Final = names("use_mpi use_deepspeed help h")
 _HOSTS: Final = "--hostfile"
 
 
-def start(command: Command, context: LauncherContext) -> Start | None:
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `python gaudi_spawn.py --world_size 8 train.py` starts."""
     index = python_program(command)
     called = name_of(command.words[index]) if index is not None else ""
@@ -29,7 +28,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     parts = split(command, index + 1, _SWITCHES, ())
     if not parts.program:
         return None
-    return within(Start(called, command.at, (_processes(parts, called),), parts.program), command, context)
+    return Start(called, command.at, (_processes(parts, called),), parts.program)
 
 
 def _processes(parts: Split, called: str) -> Quantity | Unknown:

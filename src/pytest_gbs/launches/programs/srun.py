@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.launches.programs._programs import own_program
 from pytest_gbs.launches.programs._ranks import may_train_alone
-from pytest_gbs.launches.programs._slurm import Value, count, step, tasks, within
+from pytest_gbs.launches.programs._slurm import Value, count, step, tasks
 from pytest_gbs.launches.programs.python import one_process, visible_gpus
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
@@ -23,9 +23,9 @@ def start(command: Command, context: LauncherContext) -> Start | None:
         found = one_process(command)  # one process for all GPUs of the job: it may start others itself
         visible = visible_gpus(command)
     elif isinstance(found, Quantity) and may_train_alone(command, index, context):
-        return within(Start("srun python", command.at, (Unknown(found.name, Reason.MISSING, found.at),), words), command, context)
+        return Start("srun python", command.at, (Unknown(found.name, Reason.MISSING, found.at),), words)
     sizes = (found, *_others(stated))
-    return within(Start("srun python", command.at, sizes, words, visible=visible), command, context)
+    return Start("srun python", command.at, sizes, words, visible=visible)
 
 
 def _others(stated: dict[str, Value]) -> Iterator[Quantity | Unknown]:

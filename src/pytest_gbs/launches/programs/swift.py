@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._in_recipe import document_of, word_at
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import is_recipe, sub_command
-from pytest_gbs.launches.programs._words import fallback, size, world
+from pytest_gbs.launches.programs._words import processes
 from pytest_gbs.launches.programs.python import one_process, visible_gpus
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.document import Document
@@ -28,8 +27,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
         if index is not None:
             recipes = tuple(word for word in command.words[index + 1 : index + 2] if is_recipe(word))
             sizes = _sizes(command, context, recipes[0] if recipes else None, splits=name == "swift")
-            made = Start(f"{name} {command.words[index].text}", command.at, sizes, command.words[index:], recipes)
-            return within(made, command, context)
+            return Start(f"{name} {command.words[index].text}", command.at, sizes, command.words[index:], recipes)
     return None
 
 
@@ -42,9 +40,7 @@ def _sizes(command: Command, context: LauncherContext, recipe: Word | None, *, s
     if nodes is None and each is None:
         seen = visible_gpus(command) if splits else None
         return (one_process(command) if seen is None or seen.value == 1 else _split(seen),)
-    number = size(Name.NUM_NODES, nodes, "NNODES") if nodes else fallback(Name.NUM_NODES, 1, "NNODES", "torchrun", None)
-    one = size(Name.GPUS_PER_NODE, each, "NPROC_PER_NODE") if each else fallback(Name.GPUS_PER_NODE, 1, "NPROC_PER_NODE", "torchrun", None)
-    return world(number, one), number, one
+    return processes(nodes, each, "torchrun")
 
 
 def _split(seen: Quantity) -> Quantity:

@@ -10,7 +10,6 @@ from typing import Final
 
 from pytest_gbs.launches.programs._accelerate_launch import AccelerateCommand, problems, sizes
 from pytest_gbs.launches.programs._in_recipe import document_of, option_at
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import sub_command
 from pytest_gbs.launches.programs._words import opaque_word, option
 from pytest_gbs.model.command import Command, Option, Word, options
@@ -46,7 +45,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     of = _given((*in_recipe, *_handed_on(own)), command, context)
     found = tuple(_or_in_recipe(sizes(of), recipe is not None and document is None))
     files = (of.file,) if of.file is not None and of.file.path else ()
-    made = Start(
+    return Start(
         f"trl {command.words[index].text}",
         command.at,
         found,
@@ -55,7 +54,6 @@ def start(command: Command, context: LauncherContext) -> Start | None:
         files,
         problems=tuple(problems(of)),
     )
-    return within(made, command, context)
 
 
 def _handed_on(own: tuple[Word, ...]) -> Iterator[Word]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.launches.programs import _torchrun
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import sub_command
 from pytest_gbs.launches.programs._words import option, split
 from pytest_gbs.model.command import Command, Word
@@ -22,7 +21,7 @@ _BY_RAY: Final = ("dev/async_grpo_full_finetune_distributed",)
 _NO_TRAINING: Final = ("generate", "quantize", "eleuther_eval", "dev/generate_v2", "dev/generate_v2_distributed")
 
 
-def start(command: Command, context: LauncherContext) -> Start | None:
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `tune run RECIPE --config X` starts."""
     index = sub_command(command, ("tune",), ("run",))
     if index is None:
@@ -36,7 +35,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     config = option(parts.program, "--config")
     problems = (*_torchrun.problems(parts.own), *_alone(parts.own, parts.program[0]))
     recipes = (config[1],) if config is not None else ()
-    return within(Start("tune run", command.at, found, parts.program, recipes, problems=problems), command, context)
+    return Start("tune run", command.at, found, parts.program, recipes, problems=problems)
 
 
 def _alone(own: tuple[Word, ...], recipe: Word) -> Iterator[Problem]:

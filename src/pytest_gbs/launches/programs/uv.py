@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pytest_gbs.launches.programs._programs import is_launcher
-from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs.python import one_process, visible_gpus
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 
 
-def start(command: Command, context: LauncherContext) -> Start | None:
+def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `uv run FILE.py` or `uv run -m MODULE` starts; None if uv runs a command that is not a Python of its own."""
     runner = command.wrappers[-1] if command.wrappers else None
     if runner is None or runner.name != "uv":
@@ -17,8 +16,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     program = _program(runner.words, command.words)
     if program is None:
         return None
-    made = Start("uv run", command.at, (one_process(command),), program, visible=visible_gpus(command))
-    return within(made, command, context)
+    return Start("uv run", command.at, (one_process(command),), program, visible=visible_gpus(command))
 
 
 def _program(options: tuple[Word, ...], words: tuple[Word, ...]) -> tuple[Word, ...] | None:

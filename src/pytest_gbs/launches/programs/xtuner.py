@@ -5,9 +5,9 @@ XT is commit b934f46 of InternLM/xtuner, xtuner/entry_point.py:296-330 and xtune
 
 from __future__ import annotations
 
-from pytest_gbs.launches.programs._slurm import step, tasks, within
+from pytest_gbs.launches.programs._slurm import step, tasks
 from pytest_gbs.launches.programs._sub_commands import sub_command
-from pytest_gbs.launches.programs._words import fallback, option, reason, size, uses, world
+from pytest_gbs.launches.programs._words import option, processes, reason, uses
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
@@ -22,8 +22,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     if index is None or not words or words[0].starts_with.startswith("-") or uses(words, "--cfg-options"):
         return None
     sizes = _sizes(command, context, index)
-    made = Start("xtuner train", command.at, sizes, command.words[index : index + 2], words[:1], own_recipes=_OWN)
-    return within(made, command, context)
+    return Start("xtuner train", command.at, sizes, command.words[index : index + 2], words[:1], own_recipes=_OWN)
 
 
 def _sizes(command: Command, context: LauncherContext, index: int) -> tuple[Quantity | Unknown, ...]:
@@ -34,10 +33,7 @@ def _sizes(command: Command, context: LauncherContext, index: int) -> tuple[Quan
     if launcher is not None and launcher[1].text == "slurm":
         stated = step(command, context)
         return (tasks(stated) if stated is not None else Unknown(Name.WORLD_SIZE, Reason.MISSING, launcher[1].at),)
-    nodes, each = command.variable("NNODES"), command.variable("NPROC_PER_NODE")
-    number = size(Name.NUM_NODES, nodes, "NNODES") if nodes else fallback(Name.NUM_NODES, 1, "NNODES", "xtuner", None)
-    one = size(Name.GPUS_PER_NODE, each, "NPROC_PER_NODE") if each else fallback(Name.GPUS_PER_NODE, 1, "NPROC_PER_NODE", "xtuner", None)
-    return world(number, one), number, one
+    return processes(command.variable("NNODES"), command.variable("NPROC_PER_NODE"), "xtuner")
 
 
 LAUNCHER = Launcher("xtuner", "xtuner train", words=("xtuner ",), start=start)
