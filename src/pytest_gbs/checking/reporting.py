@@ -44,22 +44,6 @@ def _is_on(rule: Rule, settings: Settings) -> bool:
 class FileResult:
     """One document with what its rules said, before severities and suppressions apply."""
 
-    __slots__ = (
-        "document",
-        "framework",
-        "judgement",
-        "launcher",
-        "launches",
-        "named",
-        "part",
-        "path",
-        "problem",
-        "role",
-        "runs",
-        "source",
-        "suppressible",
-    )
-
     def __init__(self, path: str, role: str, named: bool, judgement: RecipeJudgement, source: Source | None = None) -> None:
         self.path, self.role, self.named, self.judgement, self.source = path, role, named, judgement, source
         self.document: int = 1

@@ -15,11 +15,6 @@ _LONGEST_PACKAGE: Final = 200
 class PlacedEntry:
     """An entry of a defaults list at its place in the tree [ConfigDefault, GroupDefault]."""
 
-    __slots__ = (
-        "appended", "at", "children", "deferred", "deleted", "group", "header", "optional", "override", "package", "parent", "parent_group",
-        "parent_package", "value",
-    )  # fmt: skip
-
     def __init__(self, entry: DefaultsEntry, parent: PlacedEntry | None, appended: bool = False) -> None:
         self.group = entry.group
         self.value = entry.value

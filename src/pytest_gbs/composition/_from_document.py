@@ -36,8 +36,6 @@ def from_document(document: Document, budget: Budget, loader: str = Loader.OMEGA
 
 
 class _Reader:
-    __slots__ = ("budget", "constructs", "file", "interpolates", "loader")
-
     def __init__(self, document: Document, budget: Budget, loader: str) -> None:
         self.file = document.source.path
         self.budget = budget

@@ -16,8 +16,6 @@ class Merger:
     With `takes`, the nodes of what is merged become part of the target; otherwise copies of them do.
     """
 
-    __slots__ = ("budget", "root", "takes")
-
     def __init__(self, root: Branch, budget: Budget, takes: bool = False) -> None:
         self.root = root
         self.budget = budget

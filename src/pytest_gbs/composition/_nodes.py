@@ -14,8 +14,6 @@ MISSING: Final = "???"
 class Budget:
     """How many nodes one composition may still make, and how many characters of interpolations it may still parse."""
 
-    __slots__ = ("characters", "left", "most")
-
     def __init__(self, most: int = MOST_COMPOSED) -> None:
         self.left = self.most = most
         self.characters = MOST_INTERPOLATED

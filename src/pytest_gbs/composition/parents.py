@@ -95,8 +95,6 @@ class _Member(NamedTuple):
 class _Members:
     """What files come to with their parents, for all that inherit from them, and about how many values these have."""
 
-    __slots__ = ("known", "values")
-
     def __init__(self) -> None:
         self.known: dict[str, _Member | ComposeProblem] = {}
         self.values = 0

@@ -42,8 +42,6 @@ class IgnoreFile:
     expression for all other names and one for all other paths. Only then each pattern is tried, the last one first.
     """
 
-    __slots__ = ("_endings", "_names", "_odd_names", "_odd_paths", "_paths", "_patterns", "base")
-
     def __init__(self, text: str, base: int = 0) -> None:
         self.base = base
         found = _read(text)

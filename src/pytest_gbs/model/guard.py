@@ -16,8 +16,6 @@ _LONGEST: Final = 300  # characters of what an exception says; it may hold a who
 class Guard:
     """What failed. The one place where an exception that was not expected is caught, for one rule or one file at a time."""
 
-    __slots__ = ("bugs",)
-
     def __init__(self) -> None:
         self.bugs: list[Bug] = []
 

@@ -74,8 +74,6 @@ _line_break = lazy_pattern(r"\r\n|\n|\r")
 class Lines:
     """The lines of a text, which break at LF, CRLF and CR only, as YAML 1.1 and editors agree."""
 
-    __slots__ = ("starts", "text")
-
     def __init__(self, text: str) -> None:
         from array import array  # a list of as many numbers takes five times the memory
 

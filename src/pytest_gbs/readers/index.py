@@ -85,8 +85,6 @@ def follow(root: Node | None, most: int) -> Index:
 class _Merger:
     """The entries of mappings after their merge keys, each mapping flattened once, as PyYAML's `flatten_mapping` does."""
 
-    __slots__ = ("flat", "merged")
-
     def __init__(self) -> None:
         self.flat: dict[int, dict[str, Entry]] = {}  # by identity: the nodes live as long as their root
         self.merged = 0

@@ -42,8 +42,6 @@ def read_json(source: Source, *, tolerant: bool = False, without: tuple[str, ...
 class _Reader:
     """A reader and its state: `place` is where the next token starts, the index fills as values are read."""
 
-    __slots__ = ("gap", "inner", "keyed", "left", "place", "text", "tolerant", "without", "written")
-
     def __init__(self, text: str, tolerant: bool, without: tuple[str, ...]) -> None:
         self.text = text
         self.tolerant = tolerant

@@ -44,8 +44,6 @@ class Statements:
     the spans of strings. What is not TOML is read somehow or refused, in time proportional to the text.
     """
 
-    __slots__ = ("chain", "inner", "keyed", "left", "opaque", "place", "text", "top")
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.place = 0

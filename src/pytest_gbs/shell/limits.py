@@ -73,8 +73,6 @@ class SharedSteps:
     `launched` what they launch. `length` gives the characters of all scripts, and is asked only where many are spent.
     """
 
-    __slots__ = ("_length", "_most", "launched", "met_before", "nested", "own", "spent")
-
     def __init__(self, length: Callable[[], int]) -> None:
         self.own = self.spent = self.nested = self.launched = 0
         self.met_before = False
@@ -142,8 +140,6 @@ class SharedSteps:
 
 class ShellBudget:
     """What is left to spend on one file; `pay` pays for what all share."""
-
-    __slots__ = ("again", "looks", "parsed", "pay", "steps", "text", "tokens")
 
     def __init__(self, pay: Callable[[int], None] = lambda _: None) -> None:
         self.pay = pay
