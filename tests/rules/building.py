@@ -13,7 +13,8 @@ from pytest_gbs.model.framework import Framework, Recognition, Row
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Outcome, Undetermined
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Size
-from pytest_gbs.model.run import Cause, Claim, Geometry, Judgement, Policy, Run, World
+from pytest_gbs.model.run import Cause, Claim, Geometry, Judgement, Run, World
+from pytest_gbs.model.settings import Expectation
 from pytest_gbs.readers import read
 
 PATH = "sft.yaml"
@@ -79,7 +80,7 @@ def size(name: str, value: int, origin: str = Origin.FILE) -> Quantity:
 def run(
     *sizes: Size,
     table: Framework = TABLE,
-    policies: tuple[Policy, ...] = (),
+    policies: tuple[Expectation, ...] = (),
     claims: tuple[Claim, ...] = (),
     assumptions: tuple[Assumption, ...] = (),
     of: Document | None = None,

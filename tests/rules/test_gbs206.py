@@ -10,7 +10,7 @@ from pytest_gbs.model.framework import Switch
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.rule import Example
-from pytest_gbs.model.run import Policy
+from pytest_gbs.model.settings import Expectation
 from pytest_gbs.rules.gbs206_batch_not_fixed import check
 from tools.examples import check_example
 
@@ -20,7 +20,7 @@ from .claimed import checked
 CONDITION = Condition(("auto_find_batch_size",), (True,), default=False)
 SWITCHES = TABLE._replace(switches=(Switch(CONDITION, (Name.MICRO_BATCH_SIZE,), "it shrinks"),))
 STOPS = TABLE._replace(switches=(Switch(CONDITION, (Name.MICRO_BATCH_SIZE,), "TRL refuses it", enforcement=Enforcement.STOPS),))
-POLICY = Policy(Name.GLOBAL_BATCH_SIZE, None, None, (128,), "gbs.toml", "global-batch-size = 128")
+POLICY = Expectation(("**",), Name.GLOBAL_BATCH_SIZE, (128,), origin="gbs.toml", text="global-batch-size = 128")
 ON = "auto_find_batch_size: true\n"
 STREAMS = """\
 # global batch size 64 on 8 GPUs

@@ -4,14 +4,14 @@ import pytest
 
 from pytest_gbs.model.outcome import Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity
-from pytest_gbs.model.run import Policy
+from pytest_gbs.model.settings import Expectation
 from pytest_gbs.rules.gbs501_recipe_policy import check
 
 from .building import ASSUMED, accumulation, micro, only, place, run, size, world
 
 
-def policy(*values: int, low: int | None = None, high: int | None = None, name: str = Name.GLOBAL_BATCH_SIZE) -> Policy:
-    return Policy(name, low, high, values, "[[expect]] in gbs.toml", "global-batch-size = 128")
+def policy(*values: int, low: int | None = None, high: int | None = None, name: str = Name.GLOBAL_BATCH_SIZE) -> Expectation:
+    return Expectation(("**",), name, values, low, high, origin="[[expect]] in gbs.toml", text="global-batch-size = 128")
 
 
 def test_a_recipe_without_expectations_has_no_outcome() -> None:
@@ -28,7 +28,7 @@ def test_a_recipe_without_expectations_has_no_outcome() -> None:
         pytest.param(policy(low=100, high=200), id="between"),
     ],
 )
-def test_an_expectation_that_is_met_verifies(expected: Policy) -> None:
+def test_an_expectation_that_is_met_verifies(expected: Expectation) -> None:
     (outcome,) = check(run(micro(4), accumulation(2), world(16), policies=(expected,), assumptions=ASSUMED))
     assert isinstance(outcome, Verified)
     assert outcome.assumptions == ASSUMED
@@ -50,7 +50,7 @@ def test_an_open_expectation_is_met_by_every_number_of_gpus() -> None:
         pytest.param(policy(8), "true with 1 GPU", id="one GPU"),
     ],
 )
-def test_unknown_hardware_stays_undetermined(expected: Policy, implies: str) -> None:
+def test_unknown_hardware_stays_undetermined(expected: Expectation, implies: str) -> None:
     (outcome,) = check(run(micro(4), accumulation(2), policies=(expected,)))
     assert isinstance(outcome, Undetermined)
     assert outcome.missing == (Name.WORLD_SIZE,)
@@ -94,7 +94,7 @@ def test_a_size_that_no_equation_gives_stays_undetermined() -> None:
         pytest.param(policy(low=300, high=400), "global batch size is 256, but the settings expect 300 to 400", id="between"),
     ],
 )
-def test_another_size_is_an_error(expected: Policy, message: str) -> None:
+def test_another_size_is_an_error(expected: Expectation, message: str) -> None:
     found = only(list(check(run(micro(4), accumulation(4), world(16), policies=(expected,)))))
     assert found.message == message
     assert found.severity == Severity.ERROR

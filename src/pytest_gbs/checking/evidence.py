@@ -14,8 +14,7 @@ from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Lines, Source
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Note, Origin, Quantity
 from pytest_gbs.model.record import TYPE_CHECKING
-from pytest_gbs.model.run import Policy
-from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.settings import Expectation, Settings
 
 if TYPE_CHECKING:
     from pytest_gbs.checking.launch_index import LaunchIndex
@@ -32,7 +31,7 @@ class HardwareLookup:
         self.given = self._given(given)
         self.launches: LaunchIndex | None = None
 
-    def context(self, path: str, policies: tuple[Policy, ...]) -> Context:
+    def context(self, path: str, policies: tuple[Expectation, ...]) -> Context:
         """What the recipe at `path` is judged by, `policies` beside its own."""
         nearby = partial(self._nearby, path)
         return Context(self._settings, self._hardware(path), self.given, nearby, policies, self._documented(path))

@@ -25,7 +25,8 @@ from pytest_gbs.model.quantity import Quantity, Size, Unknown
 from pytest_gbs.model.record import TYPE_CHECKING, NamedTuple
 from pytest_gbs.model.report import Role
 from pytest_gbs.model.rule import Scope
-from pytest_gbs.model.run import Claim, Policy, Run
+from pytest_gbs.model.run import Claim, Run
+from pytest_gbs.model.settings import Expectation
 from pytest_gbs.readers.refusal import unreadable
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class FileJudge:
         self._repository, self._evidence, self._reporting = repository, evidence, reporting
         self._locked_batches, self._keep_runs, self._rules = locked_batches, keep_runs, reporting.rules
         self._companions = Companions(self._repository.tree)
-        self.shared: dict[str, list[Policy]] = {}
+        self.shared: dict[str, list[Expectation]] = {}
         self.launches: LaunchIndex | None = None
         self.parents: set[str] = set()
         self.doubted: set[str] = set()

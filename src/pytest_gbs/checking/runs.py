@@ -32,7 +32,7 @@ from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.quantity import HARDWARE, ONE_GPU, Name, Note, Origin, Quantity, Size
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
-from pytest_gbs.model.run import Geometry, Policy, Run, World
+from pytest_gbs.model.run import Geometry, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Context(NamedTuple):
     hardware: Sizes  # of the settings, for this recipe
     given: Sizes
     nearby: Callable[[], Nearby]
-    shared: tuple[Policy, ...] = ()
+    shared: tuple[Expectation, ...] = ()
     documented: tuple[Declaration, ...] = ()
 
 
@@ -112,7 +112,8 @@ def _runs(recipe: _Recipe, stated: StatedByComments, context: Context) -> tuple[
         said = said_in_comments(tuple(d for d in declarations if d.at not in others), Force.STATES)
     hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
     seen = geometry(sizes, hardware.sizes, applied, document)
-    policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
+    expected = (each for each in context.settings.expect if not each.shared and matches_any(document.source.path, each.paths))
+    policies = (*expected, *context.shared)
     run = Run(
         document,
         applied.real,
@@ -235,12 +236,6 @@ def claimed_in(run: Run, seen: Geometry) -> Iterator[Declaration]:
     """Yield what is claimed of `run` as it reads in another world."""
     each = (multiplied(claim.declaration, seen) for claim in run.claims)
     yield from (claim for claim in each if claim is not None)
-
-
-def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
-    for e in expect:
-        if not e.shared and matches_any(path, e.paths):
-            yield Policy(e.name, e.low, e.high, e.values, e.origin, e.text, e.ran)
 
 
 def claimed(runs: tuple[Run, ...]) -> bool:

@@ -26,7 +26,7 @@ from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Report, Role
 from pytest_gbs.model.rule import Scope
-from pytest_gbs.model.run import NodeClaim, Policy
+from pytest_gbs.model.run import NodeClaim
 from pytest_gbs.model.settings import Expectation, Settings
 from pytest_gbs.rules import rules
 
@@ -321,16 +321,16 @@ class _Check:
             pending.suppressible = self.launches.document(path, source)
         return pending
 
-    def _shared_policies(self) -> dict[str, list[Policy]]:
+    def _shared_policies(self) -> dict[str, list[Expectation]]:
         """For each recipe the policies "these recipes share one value", resolved to the value most of them have."""
-        found: defaultdict[str, list[Policy]] = defaultdict(list)
+        found: defaultdict[str, list[Expectation]] = defaultdict(list)
         for expectation in self.settings.expect:
             if expectation.shared:
                 for path, policy in self._share(expectation):
                     found[path].append(policy)
         return dict(found)
 
-    def _share(self, expectation: Expectation) -> Iterator[tuple[str, Policy]]:
+    def _share(self, expectation: Expectation) -> Iterator[tuple[str, Expectation]]:
         values: dict[str, int] = {}
         for path in self.repository.paths:
             if matches_any(path, expectation.paths):
@@ -341,7 +341,7 @@ class _Check:
             usual, number = Counter(values.values()).most_common(1)[0]
             text = f"{expectation.text}: {usual:,} in {number} of {len(values)} recipes"
             for path in values:
-                yield path, Policy(expectation.name, None, None, (usual,), expectation.origin, text)
+                yield path, expectation._replace(values=(usual,), text=text)
 
 
 def _script_of(launched: Launched) -> str:

@@ -11,6 +11,7 @@ from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Finding, Outcome, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.model.settings import Expectation
 
 if TYPE_CHECKING:
     from pytest_gbs.model.locked import LockedBatch
@@ -105,21 +106,6 @@ class Claim(NamedTuple):
     judgement: Judgement
 
 
-class Policy(NamedTuple):
-    """What a team's settings expect of this recipe: a size and the values it may have, and where the settings say so.
-
-    With `ran` it is what a job trained on, and no launch is compared with it.
-    """
-
-    name: str
-    low: int | None
-    high: int | None
-    values: tuple[int, ...]
-    origin: str  # "[[tool.gbs.expect]] in pyproject.toml"
-    text: str  # "global-batch-size = 128"
-    ran: bool = False
-
-
 class Companion(NamedTuple):
     """A DeepSpeed configuration that a run reads beside its recipe: its document, and the place that names it.
 
@@ -136,6 +122,7 @@ class Run(NamedTuple):
 
     `geometry` is what is shown: the sizes in the best world known. `claims` are judged in worlds of their own.
     `declarations` are all that the file's comments and names state, of whatever force.
+    `policies` are what the settings expect of it, or what a job trained on.
     `companions` are DeepSpeed configurations that the recipe or its launch names.
 
     A `document` that is made up of several files, or of a file and a command line, has `places`: where the value at each key path
@@ -153,7 +140,7 @@ class Run(NamedTuple):
     geometry: Geometry
     claims: tuple[Claim, ...]
     declarations: tuple[Declaration, ...]
-    policies: tuple[Policy, ...] = ()
+    policies: tuple[Expectation, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     companions: tuple[Companion, ...] = ()
     places: dict[KeyPath, Location] | None = None

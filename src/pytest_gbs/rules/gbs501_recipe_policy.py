@@ -27,7 +27,8 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Origin, Quantity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
-from pytest_gbs.model.run import Policy, Run
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.settings import Expectation
 
 _OPEN: Final = 10**18  # above every size there is
 _ADJUSTED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
@@ -41,12 +42,12 @@ def check(run: Run) -> Iterator[Outcome]:
         if isinstance(size, Quantity):
             yield _judge(run, policy, wanted, size)
         elif isinstance(size, Conflict):
-            yield Undetermined(ITS_RULE, _start(run), f"{_expected(policy)}, but the settings of the recipe contradict each other")
+            yield Undetermined(ITS_RULE, Location(run.path), f"{_expected(policy)}, but the settings of the recipe contradict each other")
         else:
             yield _judge_symbolic(run, policy, wanted)
 
 
-def _wanted(policy: Policy) -> tuple[Interval, ...]:
+def _wanted(policy: Expectation) -> tuple[Interval, ...]:
     """The whole numbers that `policy` allows."""
     low = 1 if policy.low is None else policy.low
     high = _OPEN if policy.high is None else policy.high
@@ -55,7 +56,7 @@ def _wanted(policy: Policy) -> tuple[Interval, ...]:
     return (Interval(low, high),)
 
 
-def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantity) -> Outcome:
+def _judge(run: Run, policy: Expectation, wanted: tuple[Interval, ...], size: Quantity) -> Outcome:
     """The outcome for a size that is known."""
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     at = _place(run, operands)
@@ -70,7 +71,7 @@ def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantit
     return Finding(ITS_RULE, message, severity, at, label, related, details, _advice(operands, size, wanted), run.assumptions)
 
 
-def _judge_symbolic(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcome:
+def _judge_symbolic(run: Run, policy: Expectation, wanted: tuple[Interval, ...]) -> Outcome:
     """The outcome for a size of which only the symbolic value is known: violated if no admissible value fits."""
     found = symbolic(policy.name, run.geometry.stated, run.framework.equations)
     values = reaching(found, wanted) if found else None
@@ -94,12 +95,12 @@ def _always(found: Monomial, wanted: tuple[Interval, ...]) -> bool:
     return any(interval.low <= found.coefficient and interval.high == _OPEN for interval in wanted)
 
 
-def _expected(policy: Policy) -> str:
+def _expected(policy: Expectation) -> str:
     """The expectation as a clause: `the settings expect 128`, `the settings expect at most 512`, `run.json trained on 64`."""
     return f"{policy.origin} trained on {_allowed(policy)}" if policy.ran else f"the settings expect {_allowed(policy)}"
 
 
-def _allowed(policy: Policy) -> str:
+def _allowed(policy: Expectation) -> str:
     if policy.values:
         return listing(f"{value:,}" for value in policy.values)
     if policy.low is not None and policy.high is not None:
@@ -107,7 +108,7 @@ def _allowed(policy: Policy) -> str:
     return f"at most {policy.high:,}" if policy.high is not None else f"at least {policy.low or 1:,}"
 
 
-def _source(policy: Policy) -> str:
+def _source(policy: Expectation) -> str:
     return f"{policy.origin}: {policy.text}" if policy.ran else f"expected by {policy.origin}: {policy.text}"
 
 
@@ -120,11 +121,7 @@ def _place(run: Run, operands: list[Quantity]) -> Location:
     """Where to point: the operand in the recipe that is most easily changed, else the recipe's first character."""
     here = [leaf for leaf in operands if leaf.at and leaf.at.source == run.path]
     here.sort(key=lambda leaf: _ADJUSTED.index(leaf.name) if leaf.name in _ADJUSTED else len(_ADJUSTED))
-    return here[0].at if here and here[0].at else _start(run)
-
-
-def _start(run: Run) -> Location:
-    return Location(run.path)
+    return here[0].at if here and here[0].at else Location(run.path)
 
 
 def _advice(operands: list[Quantity], size: Quantity, wanted: tuple[Interval, ...]) -> str:
