@@ -12,8 +12,8 @@ from math import prod
 
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE
 from pytest_gbs.claims.factors import stale_factor
-from pytest_gbs.claims.grammars._hardware_words import devices_at, memory
-from pytest_gbs.claims.grammars._sizes import count_at, settings
+from pytest_gbs.claims.grammars._hardware_words import devices_at, number_at
+from pytest_gbs.claims.grammars._sizes import settings
 from pytest_gbs.claims.grammars._statements import Passage, Statement, paragraphs, statements
 from pytest_gbs.claims.grammars._tokens import WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import DEVICES, NODES, is_chip, words
@@ -107,7 +107,7 @@ def _accounted(run: Run, passage: Passage, declaration: Declaration) -> _Account
     known = {name: size.value for name in _SETTINGS if isinstance(size := run.geometry.get(name), Quantity)}
     if len(known) < len(_SETTINGS):
         return None
-    numbers = {i: value for i in range(len(tokens)) if (value := _number(tokens, i)) is not None}
+    numbers = {i: value for i in range(len(tokens)) if (value := number_at(tokens, i)) is not None}
     if len(numbers) > _NUMBERS:
         return None
     factors = {i: value for i, value in numbers.items() if passage.place(i).start != declaration.at.start or _is_multiplied(tokens, i)}
@@ -153,14 +153,6 @@ def _hardware(tokens: Sequence[WordToken], numbers: dict[int, int], gpus: int | 
         yield from (((Name.WORLD_SIZE, i),) for i, value in numbers.items() if value == gpus or devices_at(tokens, i + 1) is not None)
 
 
-def _number(tokens: Sequence[WordToken], i: int) -> int | None:
-    """The number at token `i`, unless it is the memory or the model of a GPU."""
-    if i < 0 or memory(tokens, i) or (i > 0 and is_chip(tokens[i].text)):
-        return None
-    found = count_at(tokens, i, spelt=True)
-    return found.value if found is not None else None
-
-
 def _counts_nodes(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether the number at token `i` is one of nodes: `2 nodes`, `4 H100 nodes`, `num_nodes=2`, `nodes: 4`."""
     behind = i + 1
@@ -172,7 +164,7 @@ def _counts_nodes(tokens: Sequence[WordToken], i: int) -> bool:
     before = label - 1
     while _describes(tokens, before):
         before -= 1
-    return text_at(tokens, label) in _LABELS and text_at(tokens, before) not in _NO_LABEL and _number(tokens, before) is None
+    return text_at(tokens, label) in _LABELS and text_at(tokens, before) not in _NO_LABEL and number_at(tokens, before) is None
 
 
 def _describes(tokens: Sequence[WordToken], i: int) -> bool:
@@ -187,7 +179,7 @@ def _read(declaration: Declaration, passage: Passage, accounted: _Accounted) -> 
         value=accounted.total,
         holds=(Interval(accounted.total, accounted.total),),
         at=passage.place(accounted.batch) if accounted.batch is not None else declaration.at,
-        conditions=tuple((name, _number(passage.tokens, at) or 1) for name, at in accounted.hardware),
+        conditions=tuple((name, number_at(passage.tokens, at) or 1) for name, at in accounted.hardware),
         condition_places=tuple(passage.place(at) for _, at in accounted.hardware),
         ambiguous=False,
         sum=None,

@@ -62,6 +62,14 @@ def memory(tokens: Sequence[WordToken], j: int) -> bool:
     return tokens[j].kind == WORD and text[:1].isdigit() and text.rstrip("gib").isdigit()
 
 
+def number_at(tokens: Sequence[WordToken], i: int) -> int | None:
+    """The number at token `i`, unless it is the memory or the model of a GPU."""
+    if i < 0 or memory(tokens, i) or (i > 0 and is_chip(tokens[i].text)):
+        return None
+    found = count_at(tokens, i, spelt=True)
+    return found.value if found is not None else None
+
+
 def each_node(tokens: Sequence[WordToken], i: int) -> int:
     """How many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "x 3 nodes"; 0 if none do."""
     text = text_at(tokens, i)

@@ -10,7 +10,7 @@ from pytest_gbs.claims.grammars._batch import labels
 from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._formula import Result, StatedFormula, formulas
 from pytest_gbs.claims.grammars._hardware import hardware
-from pytest_gbs.claims.grammars._hardware_words import memory
+from pytest_gbs.claims.grammars._hardware_words import number_at
 from pytest_gbs.claims.grammars._meaning import is_batch_formula
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
@@ -159,9 +159,8 @@ def _is_part_of_more(passage: Passage, value: int | None, number: Numeral) -> bo
     """Whether arithmetic that does not give its result is a part of what does: `3 nodes (8 GPUs each) * 2 * 4 accumulation = 192`."""
     if value is None or any(value in interval for interval in number.holds):
         return False
-    tokens = passage.tokens
-    found = (count_at(tokens, i) for i in range(len(tokens)) if not memory(tokens, i))
-    factors = [each.value for each in found if each is not None and each.value != number.value]
+    found = (number_at(passage.tokens, i) for i in range(len(passage.tokens)))
+    factors = [each for each in found if each not in (None, number.value)]
     return len(factors) <= _FAR and prod(factors) == number.value
 
 
