@@ -167,8 +167,8 @@ class Run(NamedTuple):
 
     @property
     def start(self) -> Location:
-        """Where it starts: the command that launches it, or the first character of its file."""
-        return self.launch.at if self.launch is not None and self.launch.start is not None else Location(self.path)
+        """Where it starts: the command that launches it, or the first character of its file; hardware of the settings starts nothing."""
+        return self.launch.at if self.launch is not None and self.launch.at.stop else Location(self.path)
 
     @property
     def open_claims(self) -> tuple[Claim, ...]:
