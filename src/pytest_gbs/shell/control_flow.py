@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+
+from tree_sitter import Node
 
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
@@ -17,9 +18,6 @@ from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, ShellState, Va
 from pytest_gbs.shell.text import Parts
 from pytest_gbs.shell.truth import UNKNOWN, YES, Truth, are_arguments
 from pytest_gbs.shell.word_reading import touching
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 
 class ControlFlow(Assigning):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from tree_sitter import Node
 
 from pytest_gbs.model.command import Assignment, Command, Directive, Invocation, OtherFiles, Part, Script
 from pytest_gbs.model.document import CommentBlock
@@ -16,9 +18,6 @@ from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import MOST_PIECES, Exhausted, ShellBudget
 from pytest_gbs.shell.state import ShellState, Variable, unknown
 from pytest_gbs.shell.text import Parts, ShellText, parse, whole
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 _MOST_PARSED: Final = 8
 _SHORT: Final = 5_000  # characters of a script of which many are kept

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from tree_sitter import Node
 
 from pytest_gbs.model.command import Directive, Part, Word, Wrapper
 from pytest_gbs.model.digits import whole_number
@@ -13,9 +15,6 @@ from pytest_gbs.shell.limits import MOST_TURNS
 from pytest_gbs.shell.state import ShellState, Variable, unknown
 from pytest_gbs.shell.text import ShellText
 from pytest_gbs.shell.wrappers import SWITCHES
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 _LONG: Final = {
     "-N": "--nodes", "-n": "--ntasks", "-c": "--cpus-per-task", "-G": "--gpus", "-J": "--job-name", "-p": "--partition",

@@ -5,15 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from tree_sitter import Language, Node, Parser
 
 from pytest_gbs.model.command import Part, Word, span_of_all
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell.limits import Exhausted, ShellBudget
-
-if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
 
 Parts: TypeAlias = tuple[Part, ...]
 
@@ -151,7 +150,6 @@ def whole(path: str, text: str, start: int = 0, stop: int | None = None) -> Part
 @cache
 def _parser() -> Parser:
     import tree_sitter_bash
-    from tree_sitter import Language, Parser
 
     return Parser(Language(tree_sitter_bash.language()))
 
