@@ -57,7 +57,7 @@ class Reported(NamedTuple):
 def of_run(outcomes: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
     """What is reported of one run, by itself or as it is launched."""
     outcomes = at_real_places(outcomes, run)
-    outcomes = one_for_each_cause(outcomes, rules)
+    outcomes = not_explained(outcomes, outcomes, rules)
     outcomes = as_firmly_as_is_certain(outcomes, run, rules)
     return with_its_launch(outcomes, run)
 
@@ -94,11 +94,6 @@ def _at_real_place(outcome: Outcome, run: Run) -> Outcome:
     return outcome._replace(at=at, related=tuple(each._replace(at=run.real(each.at)) for each in outcome.related))
 
 
-def one_for_each_cause(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
-    """The outcomes without those of rules that a finding of another rule explains."""
-    return not_explained(outcomes, outcomes, rules)
-
-
 def not_explained(outcomes: Outcomes, by: Outcomes, rules: Rulebook) -> Outcomes:
     """The `outcomes` without those of rules that a finding among `by` explains."""
     found = {rules.by_code[code].name for code, of_rule in by.items() if any(isinstance(outcome, Finding) for outcome in of_rule)}
@@ -129,12 +124,8 @@ def as_firmly_as_is_certain(outcomes: Outcomes, run: Run, rules: Rulebook) -> Ou
             kept = [outcome for outcome in kept if not isinstance(outcome, Finding) or outcome.severity == Severity.ERROR]
         # A batch of a command in a document that was locked is meant.
         certain = rule.needs == Needs.LOCKED or (script and not shown and rule.certain_in_launch)
-        softer[code] = [outcome if certain and not _assumes(outcome) else _at_most_warning(outcome) for outcome in kept]
+        softer[code] = [each if certain and not getattr(each, "assumptions", ()) else _at_most_warning(each) for each in kept]
     return softer
-
-
-def _assumes(outcome: Outcome) -> bool:
-    return isinstance(outcome, Finding) and bool(outcome.assumptions)
 
 
 def _at_most_warning(outcome: Outcome) -> Outcome:
@@ -148,10 +139,7 @@ def with_its_launch(outcomes: Outcomes, run: Run) -> Outcomes:
         return outcomes
     at = run.launch.at if run.launch.at.stop else None
     words = () if at is not None else (f"launched as {run.launch.command}",)
-    return {
-        code: [o._replace(launch=at, details=(*o.details, *words)) if isinstance(o, Finding) else o for o in of_rule]
-        for code, of_rule in outcomes.items()
-    }
+    return _with_findings(outcomes, lambda _, found: found._replace(launch=at, details=(*found.details, *words)))
 
 
 # Of a recipe and its launches.
@@ -166,7 +154,7 @@ def without_those_of(recipe: Outcomes, outcomes: Outcomes) -> Outcomes:
     def stays(code: str, outcome: Outcome) -> bool:
         return not isinstance(outcome, Finding) or ((code, outcome.message) not in known and (code, outcome.fixes) not in fixed)
 
-    return without_empty({code: [each for each in of_rule if stays(code, each)] for code, of_rule in outcomes.items()})
+    return kept(outcomes, stays)
 
 
 def without_what_launches_decide(outcomes: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
@@ -177,12 +165,7 @@ def without_what_launches_decide(outcomes: Outcomes, launched: Iterable[Launched
         for code, of_rule in each.outcomes.items()
         if any(not isinstance(outcome, Undetermined) for outcome in of_rule)
     }
-    return without_empty(
-        {
-            code: [o for o in of_rule if not isinstance(o, Undetermined)] if rules.by_code[code].decided_by in decided else of_rule
-            for code, of_rule in outcomes.items()
-        }
-    )
+    return kept(outcomes, lambda code, outcome: not isinstance(outcome, Undetermined) or rules.by_code[code].decided_by not in decided)
 
 
 def without_what_all_launches_override(outcomes: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
@@ -199,7 +182,7 @@ def without_what_all_launches_override(outcomes: Outcomes, launched: Iterable[La
             return any(_has_value_at(each.run, outcome.at) for each in launches)
         return rule.needs not in OF_TABLE or any(not isinstance(o, Verified) for each in launches for o in each.outcomes.get(code, ()))
 
-    return without_empty({code: [each for each in of_rule if stays(code, each)] for code, of_rule in outcomes.items()})
+    return kept(outcomes, stays)
 
 
 def _has_value_at(run: Run, at: Location) -> bool:
@@ -216,17 +199,17 @@ def needs_other_hardware(outcomes: Outcomes, rules: Rulebook) -> bool:
 
 def as_a_parent(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
     """The outcomes of a file that others take in, which set GPUs of their own: without what its GPUs break."""
-    return without_empty(
-        {
-            code: [o for o in of_rule if not isinstance(o, Finding)] if rules.by_code[code].about == About.HARDWARE else of_rule
-            for code, of_rule in outcomes.items()
-        }
-    )
+    return kept(outcomes, lambda code, outcome: not isinstance(outcome, Finding) or rules.by_code[code].about != About.HARDWARE)
 
 
-def without_empty(outcomes: Outcomes) -> Outcomes:
-    """The outcomes without rules that say nothing."""
-    return {code: of_rule for code, of_rule in outcomes.items() if of_rule}
+def kept(outcomes: Outcomes, stays: Callable[[str, Outcome], bool]) -> Outcomes:
+    """The outcomes that stay, without rules that say nothing then."""
+    return {code: left for code, of_rule in outcomes.items() if (left := [each for each in of_rule if stays(code, each)])}
+
+
+def _with_findings(outcomes: Outcomes, changed: Callable[[str, Finding], Finding]) -> Outcomes:
+    """The outcomes with each finding as it is `changed`."""
+    return {code: [changed(code, o) if isinstance(o, Finding) else o for o in of_rule] for code, of_rule in outcomes.items()}
 
 
 # Of a file.
@@ -234,11 +217,8 @@ def without_empty(outcomes: Outcomes) -> Outcomes:
 
 def as_notes(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
     """The outcomes of a secondary file: findings there fail nothing, except those of policies and locks that users set themselves."""
-    notes = {c for c in outcomes if rules.by_code[c].needs not in AGREED}
-    return {
-        c: [o._replace(severity=Severity.INFO) if isinstance(o, Finding) and c in notes else o for o in each]
-        for c, each in outcomes.items()
-    }
+    notes = {code for code in outcomes if rules.by_code[code].needs not in AGREED}
+    return _with_findings(outcomes, lambda code, found: found._replace(severity=Severity.INFO) if code in notes else found)
 
 
 def without_notes(files: Iterable[FileReport], secondary_files: Container[str]) -> Iterator[FileReport]:
@@ -262,10 +242,7 @@ def with_severities(outcomes: Outcomes, severity: Mapping[str, str]) -> Outcomes
     """The outcomes with the severities of the settings; `severity` is by code."""
     if severity.keys().isdisjoint(outcomes):
         return outcomes
-    return {
-        code: [with_severity(outcome, severity) if isinstance(outcome, Finding) else outcome for outcome in of_rule]
-        for code, of_rule in outcomes.items()
-    }
+    return _with_findings(outcomes, lambda _, found: with_severity(found, severity))
 
 
 def with_severity(finding: Finding, severity: Mapping[str, str]) -> Finding:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from pytest_gbs.checking.finalise import Outcomes, without_empty
+from pytest_gbs.checking.finalise import Outcomes, kept
 from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.model.framework import Arguments, Framework
 from pytest_gbs.model.limits import MOST_PROGRAMS_SEARCHED
@@ -27,7 +27,7 @@ def without_what_programs_settle(outcomes: Outcomes, framework: Framework, rules
         return outcomes
     written = _written(frozenset(keys.values()), tree, paths)
     settled = [each for each in found if isinstance(each, Finding) and any(keys[key] in written for key in _keys(each))]
-    return without_empty({code: [each for each in of_rule if each not in settled] for code, of_rule in outcomes.items()})
+    return kept(outcomes, lambda _, outcome: outcome not in settled)
 
 
 def _keys(finding: Finding) -> Iterator[str]:
