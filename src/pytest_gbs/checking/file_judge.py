@@ -14,7 +14,7 @@ from pytest_gbs.checking.runs import BATCH, Context, build_runs, claimed
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
-from pytest_gbs.launches.programs import command_words, read_launcher_file
+from pytest_gbs.launches.programs import first_words, read_launcher_file
 from pytest_gbs.model.document import PROGRAMS, PYTHON, TAKES_IN, Document
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework, Loader
@@ -374,10 +374,7 @@ def _shows_command(document: Document) -> bool:
     """Whether a line of a comment starts like a command of a launcher, in a comment that names this file."""
     name = document.source.path.rpartition("/")[2].rpartition(".")[0]
     blocks = [block.text for block in document.comments if name in block.text]
-    if not blocks:
-        return False
-    words = tuple(word for word in command_words() if word[:1].isalpha())
-    return any(line.removeprefix("$ ").startswith(words) for text in blocks for line in text.split("\n"))
+    return any(line.removeprefix("$ ").startswith(first_words()) for text in blocks for line in text.split("\n"))
 
 
 def _as_started(recipe: _Recipe, launched: tuple[ResolvedLaunch, ...]) -> _Recipe:

@@ -18,7 +18,7 @@ from pytest_gbs.launches.launcher_files import LauncherFiles
 from pytest_gbs.launches.missing import MissingFiles, lost_flags
 from pytest_gbs.launches.named_files import executed, named_files, names_recipe
 from pytest_gbs.launches.path_finder import PathFinder
-from pytest_gbs.launches.programs import command_words, started
+from pytest_gbs.launches.programs import command_words, first_words, started
 from pytest_gbs.launches.settings_files import invocation, misnamed, place, runner_of
 from pytest_gbs.launches.unread_scripts import UnreadScripts
 from pytest_gbs.model.command import (
@@ -437,7 +437,7 @@ def _commented(text: str) -> str | None:
     found = goes_on = False
     for line in text.splitlines(keepends=True):
         body = line.lstrip().lstrip("#").strip().removeprefix("$ ")
-        own = line.lstrip().startswith("#") and (goes_on or body.startswith(_starts()))
+        own = line.lstrip().startswith("#") and (goes_on or body.startswith(first_words()))
         sign = line.find(body) if body else 0
         end = len(line.rstrip("\r\n"))
         kept.append(" " * sign + line[sign:] if own else " " * end + line[end:])
@@ -452,11 +452,6 @@ def _may_start(text: str) -> bool:
 
 
 _sourcing = lazy_pattern(r"(?m)(?:^|[;&|({])[ \t]*(?:source|\.)[ \t]+\S")
-
-
-@cache
-def _starts() -> tuple[str, ...]:
-    return tuple(word for word in command_words() if word[:1].isalpha())
 
 
 @cache

@@ -51,6 +51,12 @@ def command_words() -> tuple[str, ...]:
     return tuple(sorted({word for entry in _known() for word in entry.words}))
 
 
+@cache
+def first_words() -> tuple[str, ...]:
+    """Words with one of which a command line of such a script starts."""
+    return tuple(word for word in command_words() if word[:1].isalpha())
+
+
 def read_launcher_file(document: Document) -> LauncherFile | None:
     """What `document` gives as a launcher file, or None if it is none."""
     for entry in _known():
