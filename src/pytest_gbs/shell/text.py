@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
@@ -11,7 +12,7 @@ from tree_sitter import Language, Node, Parser
 
 from pytest_gbs.model.command import Part, Word, span_of_all
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.shell.limits import Exhausted, ShellBudget
 
 Parts: TypeAlias = tuple[Part, ...]
@@ -145,6 +146,20 @@ def whole(path: str, text: str, start: int = 0, stop: int | None = None) -> Part
     """A part that is the text of a file between two offsets."""
     at = Location(path, start, len(text) if stop is None else stop)
     return Part(text[at.start : at.stop], at, at)
+
+
+def replaced(found: Parts, pattern: re.Pattern[str], by: Callable[[Part, re.Match[str]], Parts | None]) -> Parts:
+    """`found` with what `by` gives for each match of `pattern` in a part in its place; None leaves it as it is."""
+    made: list[Part] = []
+    for part in found:
+        place = 0
+        for match in pattern.finditer(part.text or ""):
+            instead = by(part, match)
+            if instead is not None:
+                made += (part.cut(place, match.start()), *instead)
+                place = match.end()
+        made.append(part.cut(place, len(part.text or "")))
+    return tuple(part for part in made if part.text != "")
 
 
 @cache

@@ -17,7 +17,7 @@ from pytest_gbs.shell.fields import make_word
 from pytest_gbs.shell.limits import MOST_JOB_ITEMS, Exhausted
 from pytest_gbs.shell.script import masked
 from pytest_gbs.shell.state import unknown
-from pytest_gbs.shell.text import Parts
+from pytest_gbs.shell.text import Parts, replaced
 
 Documents: TypeAlias = tuple[Document, ...]
 _NULL: Final = ("", "~", "null", "Null", "NULL")
@@ -142,15 +142,7 @@ def command(document: Document, nodes: tuple[Node, ...], variables: Mapping[str,
 
 
 def _filled(found: Parts, variables: Mapping[str, Word]) -> Parts:
-    made: list[Part] = []
-    for part in found:
-        place = 0
-        for match in _reference().finditer(part.text or ""):
-            if match.group(1) in variables:
-                made += (part.cut(place, match.start()), *variables[match.group(1)].parts)
-                place = match.end()
-        made.append(part.cut(place, len(part.text or "")))
-    return tuple(part for part in made if part.text != "")
+    return replaced(found, _reference(), lambda _, match: variables[match[1]].parts if match[1] in variables else None)
 
 
 _reference = lazy_pattern(r"(?<!\$)\$\(([A-Za-z_]\w{0,100})\)")

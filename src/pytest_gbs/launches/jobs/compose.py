@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.launches.jobs._format import Documents, JobFormat, assignment, child, command, entries, items, parts, size, text, variables
-from pytest_gbs.model.command import Assignment, Folder, Job, Machines, Part
+from pytest_gbs.model.command import Assignment, Folder, Job, Machines
 from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.shell.limits import MOST_JOBS, Exhausted
-from pytest_gbs.shell.text import Parts
+from pytest_gbs.shell.text import Parts, replaced
 
 _ONE: Final = Quantity(Name.NUM_NODES, 1, Origin.DEFAULT, key="services")
 
@@ -69,17 +70,10 @@ def _mounts(service: Node) -> Iterator[tuple[str, str]]:
 
 def _unescaped(found: Parts) -> Parts:
     """A command without the signs that keep compose from filling in a variable of the container (`$$GPUS`)."""
-    made: list[Part] = []
-    for part in found:
-        place = 0
-        while part.text is not None and (sign := part.text.find("$$", place)) >= 0:
-            made.append(part.cut(place, sign))
-            place = sign + 1
-            if part.text.startswith("$$", place):  # of three signs the first two are one
-                made.append(part.cut(place, place + 1))
-                place += 1
-        made.append(part.cut(place, len(part.text or "")))
-    return tuple(part for part in made if part.text != "")
+    return replaced(found, _sign(), lambda part, match: (part.cut(match.start(), match.start() + 1),))
+
+
+_sign = lazy_pattern(r"\$\$")
 
 
 FORMAT = JobFormat("compose", "services of docker compose: command, environment, devices", r"^services[ \t]*:", read)

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.launches.jobs._format import Documents, JobFormat, child, entries, items, parts, text, variables
-from pytest_gbs.model.command import Assignment, Folder, Job, Machines, Part
+from pytest_gbs.model.command import Assignment, Folder, Job, Machines
 from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell.limits import MOST_JOBS, Exhausted
 from pytest_gbs.shell.state import unknown
-from pytest_gbs.shell.text import Parts
+from pytest_gbs.shell.text import Parts, replaced
 
 _SHELLS: Final = ("bash", "sh", "")
 
@@ -54,14 +54,7 @@ def _environment(document: Document, job: Node, step: Node) -> Iterator[Assignme
 
 def _opened(found: Parts) -> Parts:
     """`found` with what GitHub fills in (`${{ matrix.gpus }}`) as unknown."""
-    made: list[Part] = []
-    for part in found:
-        place = 0
-        for match in _expression().finditer(part.text or ""):
-            made += (part.cut(place, match.start()), unknown(match.group()[:40], part.cut(match.start(), match.end()).at))
-            place = match.end()
-        made.append(part.cut(place, len(part.text or "")))
-    return tuple(part for part in made if part.text != "")
+    return replaced(found, _expression(), lambda part, match: (unknown(match[0][:40], part.cut(*match.span()).at),))
 
 
 _expression = lazy_pattern(r"\$\{\{[^}\n]{0,400}\}\}")
