@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from pytest_gbs.composition._errors import LimitExceeded
@@ -108,18 +109,9 @@ def copy(node: Node, budget: Budget, depth: int = 0) -> Node:
     """
     budget.spend()
     check_depth(depth)
-    if type(node) is Leaf:
+    if isinstance(node, Leaf):
         return Leaf(node.value, node.at, node.text)
-    if type(node) is Items:
-        items = Items(node.at)
-        for item in node.content:
-            items.add(copy(item, budget, depth + 1))
-        return items
-    assert type(node) is Branch
-    branch = Branch(node.at)
-    for key, value in node.content.items():
-        branch.put(key, copy(value, budget, depth + 1))
-    return branch
+    return _made(node.content, node.at, lambda value: copy(value, budget, depth + 1))
 
 
 def from_data(data: object, at: Location, budget: Budget, depth: int = 0) -> Node:
@@ -131,17 +123,22 @@ def from_data(data: object, at: Location, budget: Budget, depth: int = 0) -> Nod
     check_depth(depth)
     if isinstance(data, Leaf | Branch | Items):
         return copy(data, budget)
-    if isinstance(data, dict):
-        branch = Branch(at)
-        for key, value in data.items():
-            branch.put(key, from_data(value, at, budget, depth + 1))
-        return branch
-    if isinstance(data, list | tuple):
-        items = Items(at)
-        for item in data:
-            items.add(from_data(item, at, budget, depth + 1))
-        return items
+    if isinstance(data, dict | list | tuple):
+        return _made(data, at, lambda value: from_data(value, at, budget, depth + 1))
     return Leaf(data, at)
+
+
+def _made(content: dict[Any, Any] | list[Any] | tuple[Any, ...], at: Location, node_of: Callable[[Any], Node]) -> Container:
+    """The mapping or the sequence at `at` that has the nodes of `content`."""
+    if isinstance(content, dict):
+        branch = Branch(at)
+        for key, value in content.items():
+            branch.put(key, node_of(value))
+        return branch
+    items = Items(at)
+    for value in content:
+        items.add(node_of(value))
+    return items
 
 
 def path_of(node: Container) -> KeyPath:

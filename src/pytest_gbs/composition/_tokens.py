@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar, Final
 
@@ -123,27 +124,26 @@ class TokenReader:
 
     def elements(self, close: str) -> list[Any]:
         """The elements up to the token `close`, separated by commas."""
+        return self.separated(close, self.item)
+
+    def pairs(self) -> dict[Any, Any]:
+        """The mapping whose brace was opened."""
+        return dict(self.separated("}", self.pair))
+
+    def pair(self) -> tuple[Any, Any]:
+        """The key and the value that start here."""
+        key = scalar(self.tokens(PRIMITIVE - {"colon"}))
+        self.expect("colon")
+        return key, self.element()
+
+    def separated(self, close: str, read: Callable[[], Any]) -> list[Any]:
+        """What `read` gives up to the token `close`, separated by commas."""
         self.enter()
         found: list[Any] = []
         closed = self.take(close)
         while not closed:
-            found.append(self.item())
+            found.append(read())
             closed = self.take(close)
-            if not closed:
-                self.expect("comma")
-        self.depth -= 1
-        return found
-
-    def pairs(self) -> dict[Any, Any]:
-        """The mapping whose brace was opened."""
-        self.enter()
-        found: dict[Any, Any] = {}
-        closed = self.take("}")
-        while not closed:
-            key = scalar(self.tokens(PRIMITIVE - {"colon"}))
-            self.expect("colon")
-            found[key] = self.element()
-            closed = self.take("}")
             if not closed:
                 self.expect("comma")
         self.depth -= 1

@@ -153,11 +153,11 @@ def _escaped(character: str) -> str:
     return "\\" + character if character in "\\]^-[&~|/" else character
 
 
-def segments(found: list[str]) -> list[list[str]]:
-    """`found` split at its slashes."""
+def segments(found: list[str], sign: str = _SLASH) -> list[list[str]]:
+    """`found` split at each `sign`."""
     parts: list[list[str]] = [[]]
     for token in found:
-        if token == _SLASH:
+        if token == sign:
             parts.append([])
         else:
             parts[-1].append(token)
@@ -186,24 +186,14 @@ def path_regex(parts: list[list[str]]) -> str:
 
 
 def _segment_regex(part: list[str]) -> str:
-    chunks = _chunks(part)
-    if len(chunks) == 1:
-        return "".join(chunks[0])
-    first, *middle, last = chunks
-    if not first and not middle and not last:
+    first, *others = segments(part, _STAR)
+    if not others:
+        return "".join(first)
+    *middle, last = others
+    if not any((first, *others)):
         return "[^/]+"
     text = "".join(first) + "".join(f"(?>[^/]*?{''.join(chunk)})" for chunk in middle if chunk)
     return text + "[^/]*" + "".join(last)
-
-
-def _chunks(part: list[str]) -> list[list[str]]:
-    chunks: list[list[str]] = [[]]
-    for token in part:
-        if token == _STAR:
-            chunks.append([])
-        else:
-            chunks[-1].append(token)
-    return [chunks[0], *(chunk for chunk in chunks[1:-1] if chunk), chunks[-1]] if len(chunks) > 1 else chunks
 
 
 def spellings(pattern: str) -> list[str] | None:
