@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeVar
 
 from pytest_gbs.frameworks import hooks
 from pytest_gbs.frameworks._formulas import formula, relation
 from pytest_gbs.frameworks._notation import Raw, words
 from pytest_gbs.frameworks.versions import in_eras, parse_bound, parse_version
 from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.equation import Enforcement, Equation, world
+from pytest_gbs.model.equation import Equation, world
 from pytest_gbs.model.framework import (
     LENIENT,
-    Arguments,
     Constraint,
     Era,
     Exclusion,
     FeedsGpus,
     Framework,
-    Loader,
     Recognition,
     Removal,
     Requirement,
@@ -39,6 +37,7 @@ KINDS: Final = ("quoted", "text", "whole-float", "fraction", "boolean", "null", 
 
 # What a framework does with odd values where its table says nothing: not known, and no mistake; with `strict` it stops.
 _CONVERTING: Final = LENIENT._replace(null=Treatment.UNSET)
+_ONE_OF_THEM: Final = "the framework takes one of them"
 _STRICT: Final = ValueReading(null=Treatment.UNSET)
 READINGS: Final = {"any": LENIENT, "usual": _CONVERTING, "strict": ValueReading()}
 
@@ -66,12 +65,9 @@ class _Named:
         values = tuple(None if value == "null" else value for value in (stated["is"] if "is" in stated else stated["not"]))
         return Condition(key, values, "not" in stated, stated.get("default"), stated.get("said", ""))
 
-    def when(self, raw: Raw, key: str = "when") -> tuple[Condition, ...]:
-        stated = raw.get(key, ())
+    def conditions(self, stated: Any) -> tuple[Condition, ...]:
+        """One condition, or a list of them."""
         return tuple(map(self.condition, [stated] if isinstance(stated, (str, dict)) else stated))
-
-    def optional(self, raw: Raw, key: str) -> Condition | None:
-        return self.condition(raw[key]) if key in raw else None
 
     def reading(self, stated: Any) -> ValueReading:
         """What happens with odd values: as described here, or as the name says; `like` another with differences."""
@@ -101,6 +97,32 @@ def _words(stated: Raw) -> Iterator[tuple[str | int, str]]:
         yield int(word) if re.fullmatch(r"-?[0-9]{1,9}", word) else word, found
 
 
+# What becomes of what a description says of a field; what is not here is taken as it is.
+_MEANT: Final[dict[str, Callable[[Any, _Named], Any]]] = {
+    **dict.fromkeys(("when", "partial_epochs", "reserves"), lambda stated, named: named.conditions(stated)),
+    **dict.fromkeys(("condition", "packing", "shares"), lambda stated, named: named.condition(stated)),
+    **dict.fromkeys(("all_of", "none_of", "marks", "keys", "names", "companions", "includes"), lambda stated, _: _keys(stated)),
+    **dict.fromkeys(("calls", "programs", "uses", "needs", "sizes", "copies", "beside"), lambda stated, _: words(stated)),
+    **dict.fromkeys(("also", "unless", "one_gpu"), lambda stated, _: frozenset(words(stated))),
+    **dict.fromkeys(("derive", "settle"), lambda stated, _: hooks.HOOKS.get(stated)),
+    **dict.fromkeys(("minimum", "weight", "sequences_per_sample"), lambda stated, _: int(stated)),
+    "key": lambda stated, _: _key(stated),
+    "paths": lambda stated, _: tuple(word.lower() for word in words(stated)),
+    "files": lambda stated, _: tuple(stated),
+    "evidence": lambda stated, _: tuple(Evidence(file, text) for file, text in stated.items()),
+}
+_Kind = TypeVar("_Kind")
+
+
+def _filled(kind: Callable[..., _Kind], raw: Raw, named: _Named, **made: Any) -> _Kind:
+    """A named tuple of a `kind` with the fields that are `made`, and the others as `raw` says; one that it leaves out is as usual."""
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    said = {field: raw[key] for field in fields if field not in made and (key := field.replace("_", "-")) in raw}
+    if "source" in fields:
+        said.setdefault("source", named.home)
+    return kind(**made, **{field: _MEANT[field](stated, named) if field in _MEANT else stated for field, stated in said.items()})
+
+
 def build_framework(raw: Raw, name: str, home: str) -> Framework:
     """The table that `raw` describes, called `name` if it does not say itself; what is not a formula is left out.
 
@@ -111,42 +133,25 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
     unit = raw.get("unit", "samples")
     stated = tuple(equation for each in raw.get("equations", ()) if (equation := _equation(each, unit, named)) is not None)
     called: str = raw.get("name", name)
-    built = Framework(
+    built = _filled(
+        Framework,
+        raw,
+        named,
         name=called,
         title=raw.get("title", called),
-        recognition=_recognition(raw["recognise"], named),
+        recognition=_filled(Recognition, raw["recognise"], named, one_of=tuple(_groups(raw["recognise"].get("any-of", ())))),
         unit=unit,
         rows=rows,
         equations=(*stated, *(_usual(stated, rows, unit) if raw.get("usual-equations", True) else ())),
         constraints=tuple(c for each in raw.get("constraints", ()) if (c := _constraint(each, named)) is not None),
-        exclusions=tuple(_exclusion(each, named) for each in raw.get("exclusions", ())),
-        requirements=tuple(_requirement(each, named) for each in raw.get("requirements", ())),
-        switches=tuple(_switch(each, named) for each in raw.get("switches", ())),
-        texts=tuple(Text(_key(each["key"]), each["label"], each.get("source", home)) for each in raw.get("texts", ())),
+        exclusions=tuple(_filled(Exclusion, {"label": _ONE_OF_THEM, **each}, named) for each in raw.get("exclusions", ())),
+        requirements=tuple(_filled(Requirement, each, named) for each in raw.get("requirements", ())),
+        switches=tuple(_filled(Switch, {"condition": each, **each}, named) for each in raw.get("switches", ())),
+        texts=tuple(_filled(Text, each, named) for each in raw.get("texts", ())),
         assumed=tuple((size, int(value)) for size, value in raw.get("assumed", {}).items()),
-        also=frozenset(words(raw.get("also", ()))),
-        names=_keys(raw.get("names", ())),
-        packing=named.optional(raw, "packing"),
-        partial_epochs=named.when(raw, "partial-epochs"),
-        sequences_per_sample=int(raw.get("sequences-per-sample", 1)),
-        loader=raw.get("loader", Loader.PYYAML),
         version=raw.get("version", home),
-        source=raw.get("source", home),
-        derive=_hook(raw.get("derive")),
-        reserves=named.when(raw, "reserves"),
-        shares=named.optional(raw, "shares"),
-        arguments=raw.get("arguments", Arguments.FLAGS),
-        companions=_keys(raw.get("companions", ())),
-        includes=_keys(raw.get("includes", ())),
-        settle=_hook(raw.get("settle")),
-        companion=raw.get("companion", False),
-        flags=raw.get("flags", False),
-        package=raw.get("package", ""),
-        removals=tuple(_removal(each, raw.get("package", ""), home) for each in raw.get("removals", ())),
-        copies=words(raw.get("copies", ())),
-        beside=words(raw.get("beside", ())),
-        one_gpu=frozenset(words(raw.get("one-gpu", ()))),
-        feeds_gpus=_feeds_gpus(raw["feeds-visible-gpus"], named) if "feeds-visible-gpus" in raw else None,
+        removals=tuple(_filled(Removal, {"package": raw.get("package", ""), **each}, named) for each in raw.get("removals", ())),
+        feeds_gpus=_filled(FeedsGpus, raw["feeds-visible-gpus"], named) if "feeds-visible-gpus" in raw else None,
     )
     return _in_eras(built, raw, name, home)
 
@@ -162,10 +167,6 @@ def _in_eras(built: Framework, raw: Raw, name: str, home: str) -> Framework:
     return built._replace(eras=tuple(sorted(eras, key=lambda era: (era.package, not era.until, parse_version(era.until) or ()))))
 
 
-def _hook(name: str | None) -> Any:
-    return None if name is None else hooks.HOOKS.get(name)
-
-
 def _key(text: str) -> KeyPath:
     """The path that `text` writes with dots; a dot behind a backslash is part of a key."""
     return tuple(part.replace("\\.", ".") for part in re.split(r"(?<!\\)\.", text))
@@ -175,27 +176,6 @@ def _keys(stated: Any) -> tuple[KeyPath, ...]:
     return tuple(map(_key, words(stated)))
 
 
-def _recognition(raw: Raw, named: _Named) -> Recognition:
-    return Recognition(
-        all_of=_keys(raw.get("all-of", ())),
-        one_of=tuple(_groups(raw.get("any-of", ()))),
-        none_of=_keys(raw.get("none-of", ())),
-        marks=_keys(raw.get("marks", ())),
-        paths=tuple(word.lower() for word in words(raw.get("paths", ()))),
-        weight=int(raw.get("weight", 0)),
-        when=named.when(raw),
-        header=raw.get("header", False),
-        syntax=raw.get("syntax", ""),
-        files=tuple(raw.get("files", ())),
-        calls=words(raw.get("calls", ())),
-        imports=raw.get("imports", ""),
-        programs=words(raw.get("programs", ())),
-        uses=words(raw.get("uses", ())),
-        common_name=raw.get("common-name", False),
-        yields=raw.get("yields", False),
-    )
-
-
 def _groups(stated: Any) -> Iterator[tuple[KeyPath, ...]]:
     """Yield the groups of keys of which a recipe has one each: a text or a list of keys is one, a list of such several."""
     several = not isinstance(stated, str) and any(isinstance(each, list) or " " in each for each in stated)
@@ -203,11 +183,11 @@ def _groups(stated: Any) -> Iterator[tuple[KeyPath, ...]]:
 
 
 def _rows(raw: Raw, named: _Named) -> Iterator[Row]:
-    usual = named.when(raw, "defaults-when")
+    usual = named.conditions(raw.get("defaults-when", ()))
     for key, described in raw["keys"].items():
         for each in described if isinstance(described, list) else [described]:
             stated = {"size": each} if isinstance(each, str) else each
-            elsewhere = named.when(stated, "default-when") if "default-when" in stated else usual
+            elsewhere = named.conditions(stated["default-when"]) if "default-when" in stated else usual
             for row in _spelt(key, stated, named):
                 if row.default is None or not elsewhere:
                     yield row
@@ -223,25 +203,20 @@ def _spelt(key: str, raw: Raw, named: _Named) -> Iterator[Row]:
     """
     for spelling in (raw.get("key", key), *words(raw.get("spellings", ()))):
         row = _row(_key(spelling), raw, named)
-        enough = named.when(raw, "when-any")
+        enough = named.conditions(raw.get("when-any", ()))
         yield from (row._replace(when=(*row.when, condition)) for condition in enough) if enough else (row,)
 
 
 def _row(key: KeyPath, raw: Raw, named: _Named) -> Row:
     default = raw.get("default")
-    return Row(
-        key,
-        raw["size"],
-        SameAs(default, raw.get("unless", "")) if isinstance(default, str) else None if default is None else int(default),
-        _differing(named.reading(raw["reading"]) if "reading" in raw else named.usual, raw),
-        raw.get("source", named.home),
-        raw.get("unit", ""),
-        int(raw.get("minimum", 1)),
-        raw.get("ratio", False),
-        named.when(raw),
-        raw.get("since"),
-        raw.get("until"),
-        _evidence(raw),
+    return _filled(
+        Row,
+        raw,
+        named,
+        key=key,
+        name=raw["size"],
+        default=SameAs(default, raw.get("unless", "")) if isinstance(default, str) else None if default is None else int(default),
+        reading=_differing(named.reading(raw["reading"]) if "reading" in raw else named.usual, raw),
     )
 
 
@@ -250,18 +225,9 @@ def _equation(raw: Any, unit: str, named: _Named) -> Equation | None:
     says = formula(described["formula"])
     if says is None:
         return None
-    return Equation(
-        says.result,
-        says.product,
-        says.divisors,
-        described.get("rounding", says.rounding),
-        described.get("mismatch", Enforcement.STOPS),
-        described.get("unit", unit if says.result in (Name.GLOBAL_BATCH_SIZE, Name.EVAL_GLOBAL_BATCH_SIZE) else ""),
-        described.get("since"),
-        described.get("until"),
-        described.get("source", named.home),
-        named.when(described),
-    )
+    is_batch = says.result in (Name.GLOBAL_BATCH_SIZE, Name.EVAL_GLOBAL_BATCH_SIZE)
+    usual = {"rounding": says.rounding, "unit": unit if is_batch else ""}
+    return _filled(Equation, {**usual, **described}, named, result=says.result, product=says.product, divisors=says.divisors)
 
 
 def _usual(stated: tuple[Equation, ...], rows: tuple[Row, ...], unit: str) -> Iterator[Equation]:
@@ -284,53 +250,5 @@ def _constraint(raw: Any, named: _Named) -> Constraint | None:
     says = relation(described["relation"])
     if says is None:
         return None
-    usual = "batch-not-divisible" if says.at_least is None else "micro-batch-too-small"
-    return Constraint(
-        described.get("rule", usual),
-        says.dividend,
-        says.divisor,
-        says.at_least,
-        described.get("enforcement", Enforcement.STOPS),
-        named.when(described),
-        words(described.get("needs", ())),
-        str(described.get("label", described["relation"])),
-        described.get("source", named.home),
-        described.get("since"),
-        described.get("until"),
-        described.get("fixed", False),
-        described.get("either", False),
-        described.get("local", False),
-        _evidence(described),
-        by_trainer=described.get("by-trainer", False),
-    )
-
-
-def _exclusion(raw: Raw, named: _Named) -> Exclusion:
-    label = raw.get("label", "the framework takes one of them")
-    return Exclusion(
-        _keys(raw["keys"]), label, raw.get("source", named.home), named.when(raw), raw.get("since"), raw.get("until"), _evidence(raw)
-    )
-
-
-def _requirement(raw: Raw, named: _Named) -> Requirement:
-    whole, source = raw.get("whole", False), raw.get("source", named.home)
-    return Requirement(_keys(raw["keys"]), raw["label"], named.when(raw), source, whole, raw.get("since"), raw.get("until"), _evidence(raw))
-
-
-def _evidence(raw: Raw) -> tuple[Evidence, ...]:
-    return tuple(Evidence(file, text) for file, text in raw.get("evidence", {}).items())
-
-
-def _switch(raw: Raw, named: _Named) -> Switch:
-    condition = named.condition(raw.get("condition", raw))
-    enforcement = raw.get("enforcement", Enforcement.IGNORES)
-    return Switch(condition, words(raw["sizes"]), raw["label"], raw.get("source", named.home), enforcement, named.when(raw))
-
-
-def _feeds_gpus(raw: Raw, named: _Named) -> FeedsGpus:
-    return FeedsGpus(words(raw["uses"]), named.when(raw), frozenset(words(raw.get("unless", ()))), raw.get("source", named.home))
-
-
-def _removal(raw: Raw, package: str, home: str) -> Removal:
-    package, source = raw.get("package", package), raw.get("source", home)
-    return Removal(_key(raw["key"]), package, raw["since"], raw["label"], source, raw.get("instead", ""))
+    usual = {"rule": "batch-not-divisible" if says.at_least is None else "micro-batch-too-small", "label": described["relation"]}
+    return _filled(Constraint, {**usual, **described}, named, dividend=says.dividend, divisor=says.divisor, at_least=says.at_least)
