@@ -448,7 +448,7 @@ FROM_FILE = Settings(select=("GBS101",), extend_select=("GBS204",), ignore=("GBS
 
 
 def test_saying_nothing_changes_nothing() -> None:
-    assert merge(FROM_FILE, rules=RULES) == FROM_FILE
+    assert merge(FROM_FILE, Overrides(), RULES) == FROM_FILE
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_saying_nothing_changes_nothing() -> None:
     ],
 )
 def test_the_command_line_beats_the_file(said: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert merge(FROM_FILE, rules=RULES, **said) == FROM_FILE._replace(**expected)
+    assert merge(FROM_FILE, Overrides(**said), RULES) == FROM_FILE._replace(**expected)
 
 
 def test_overrides_are_merged_on_loading(tmp_path: Path) -> None:
@@ -480,7 +480,7 @@ def test_overrides_are_merged_on_loading(tmp_path: Path) -> None:
 
 def test_a_rule_that_is_none_is_a_wrong_call() -> None:
     with pytest.raises(UsageError) as caught:
-        merge(Settings(), rules=RULES, select=["GBS1010,GBS104"], ignore=["nothing-known"])
+        merge(Settings(), Overrides(select=["GBS1010,GBS104"], ignore=["nothing-known"]), RULES)
     assert str(caught.value) == "no rule is called GBS1010; gbs rules lists them"
 
 

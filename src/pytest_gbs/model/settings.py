@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.record import NamedTuple
@@ -83,3 +85,16 @@ class Settings(NamedTuple):
     plugins: tuple[str, ...] = ()
     frameworks: tuple[Framework, ...] = ()
     rules: tuple[Rule, ...] = ()
+
+
+class Overrides(NamedTuple):
+    """What the command line or the pytest options say; None if they say nothing."""
+
+    select: Sequence[str] | None = None
+    extend_select: Sequence[str] | None = None
+    ignore: Sequence[str] | None = None
+    strict: bool | None = None
+    strict_all: bool | None = None
+    exclude: Sequence[str] | None = None
+    max_file_size: int | None = None
+    local_rules: Sequence[str] | None = None  # files and folders of Python rules, which only the command line may name

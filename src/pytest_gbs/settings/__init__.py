@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.settings.loading import Overrides, load_settings
+from pytest_gbs.model.settings import Overrides
+from pytest_gbs.settings.loading import load_settings
 
 __all__ = ["Overrides", "load_settings"]

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pytest_gbs.files.regular import MISSING, may_hold, read_bytes, too_large
 from pytest_gbs.files.root import StrPath, has_settings
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
-from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.settings import Settings
-
-
-class Overrides(NamedTuple):
-    """What the command line or the pytest options say; None if they say nothing."""
-
-    select: Sequence[str] | None = None
-    extend_select: Sequence[str] | None = None
-    ignore: Sequence[str] | None = None
-    strict: bool | None = None
-    strict_all: bool | None = None
-    exclude: Sequence[str] | None = None
-    max_file_size: int | None = None
-    local_rules: Sequence[str] | None = None  # files and folders of Python rules, which only the command line may name
+from pytest_gbs.model.settings import Overrides, Settings
 
 
 def load_settings(
@@ -47,7 +33,7 @@ def load_settings(
     from pytest_gbs.settings.selection import merge
 
     names = {**rules, **{rule.code: rule.name for rule in settings.rules}}
-    return merge(settings, rules=names, **{key: value for key, value in overrides._asdict().items() if key != "local_rules"})
+    return merge(settings, overrides, names)
 
 
 def _found(root: str, rules: Mapping[str, str]) -> Settings:

@@ -6,44 +6,33 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_gbs.arithmetic.near_miss import suggestion
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.settings import Overrides, Settings
 
 
-def merge(
-    settings: Settings,
-    *,
-    rules: Mapping[str, str],
-    select: Sequence[str] | None = None,
-    extend_select: Sequence[str] | None = None,
-    ignore: Sequence[str] | None = None,
-    strict: bool | None = None,
-    strict_all: bool | None = None,
-    exclude: Sequence[str] | None = None,
-    max_file_size: int | None = None,
-) -> Settings:
-    """`settings` with what the command line says in front; None and empty lists say nothing.
+def merge(settings: Settings, said: Overrides, rules: Mapping[str, str]) -> Settings:
+    """`settings` with what is `said` on the command line in front, but for local rules; None and empty lists say nothing.
 
-    Rules asked for there run whatever the file says. Each text may hold several, separated by commas. `exclude` adds to the file's.
-    `rules` are the names of all rules by code.
+    Rules asked for there run whatever the file says. Each text may hold several, separated by commas. What it excludes is added to the
+    file's. `rules` are the names of all rules by code.
 
     Raises:
         UsageError: a text names no rule.
     """
-    if select:
-        settings = settings._replace(select=_asked(select, rules), extend_select=(), ignore=())
-    if extend_select:
-        more = _asked(extend_select, rules)
+    if said.select:
+        settings = settings._replace(select=_asked(said.select, rules), extend_select=(), ignore=())
+    if said.extend_select:
+        more = _asked(said.extend_select, rules)
         kept = tuple(code for code in settings.ignore if code not in more)
         settings = settings._replace(extend_select=_once((*settings.extend_select, *more)), ignore=kept)
-    if ignore:
-        settings = settings._replace(ignore=_once((*settings.ignore, *_asked(ignore, rules))))
-    if strict is not None:
-        settings = settings._replace(strict=strict, strict_all=settings.strict_all and strict)
-    if strict_all is not None:
-        settings = settings._replace(strict=settings.strict or strict_all, strict_all=strict_all)
-    if exclude:
-        settings = settings._replace(exclude=(*settings.exclude, *exclude))
-    return settings if max_file_size is None else settings._replace(max_file_size=max_file_size)
+    if said.ignore:
+        settings = settings._replace(ignore=_once((*settings.ignore, *_asked(said.ignore, rules))))
+    if said.strict is not None:
+        settings = settings._replace(strict=said.strict, strict_all=settings.strict_all and said.strict)
+    if said.strict_all is not None:
+        settings = settings._replace(strict=settings.strict or said.strict_all, strict_all=said.strict_all)
+    if said.exclude:
+        settings = settings._replace(exclude=(*settings.exclude, *said.exclude))
+    return settings if said.max_file_size is None else settings._replace(max_file_size=said.max_file_size)
 
 
 def resolve(text: str, rules: Mapping[str, str]) -> tuple[str, ...]:
