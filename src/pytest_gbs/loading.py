@@ -14,6 +14,7 @@ from pytest_gbs.files.root import StrPath, find_root, most_searched
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._escape import escape as written
+from pytest_gbs.formats._json import taken
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity
 from pytest_gbs.formats._show_table import HEAD, rows
@@ -162,16 +163,9 @@ def _records(recipe: Recipe) -> Iterator[dict[str, Any]]:
     """Yield a row for the recipe by itself, and one for each launch of it."""
     for each in recipe.variants:
         yield {
-            "path": each.path,
-            "document": each.document,
-            "framework": each.framework,
+            **taken(each, "path document framework"),
             "launch": each.launch or None,
             "verdict": each.verdict,
             "unit": each.run.framework.unit if each.run else None,
-            "global_batch_size": each.global_batch_size,
-            "micro_batch_size": each.micro_batch_size,
-            "gradient_accumulation_steps": each.gradient_accumulation_steps,
-            "data_parallel_size": each.data_parallel_size,
-            "world_size": each.world_size,
-            "tokens_per_step": each.tokens_per_step,
+            **taken(each, "global_batch_size micro_batch_size gradient_accumulation_steps data_parallel_size world_size tokens_per_step"),
         }

@@ -12,7 +12,7 @@ from pytest_gbs.cli._framework_page import all_of, formula, page, relation
 from pytest_gbs.cli._from_settings import added
 from pytest_gbs.cli._output import emit, terminal_columns
 from pytest_gbs.cli._table import write_table
-from pytest_gbs.formats._json import dump
+from pytest_gbs.formats._json import dump, taken
 from pytest_gbs.frameworks import slug, tables
 from pytest_gbs.launches.programs import launchers
 from pytest_gbs.model.errors import UsageError
@@ -107,20 +107,15 @@ def _formula(table: Framework, name: str) -> str:
 
 def _entry(table: Framework) -> dict[str, Any]:
     return {
-        "name": table.name,
-        "title": table.title,
-        "unit": table.unit,
+        **taken(table, "name title unit"),
         "equations": {equation.result: formula(equation) for equation in table.equations},
         "keys": {dotted(row.key): called(row.name) for row in table.rows},
         "sizes": [{"key": dotted(row.key), "size": row.name, "when": all_of(row.when), "source": row.source} for row in table.rows],
-        "constraints": [
-            {"rule": each.rule, "label": each.label, "relation": relation(each), "source": each.source} for each in table.constraints
-        ],
+        "constraints": [{**taken(each, "rule label"), "relation": relation(each), "source": each.source} for each in table.constraints],
         "requirements": [{"keys": list(map(dotted, each.keys)), "label": each.label, "source": each.source} for each in table.requirements],
         "exclusions": [{"keys": list(map(dotted, each.keys)), "label": each.label, "source": each.source} for each in table.exclusions],
         "switches": [{"when": all_of((each.condition, *each.when)), "label": each.label, "source": each.source} for each in table.switches],
-        "version": table.version,
-        "source": table.source,
+        **taken(table, "version source"),
     }
 
 

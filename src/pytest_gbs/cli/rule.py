@@ -9,7 +9,7 @@ from typing import Any, Final
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._from_settings import added
 from pytest_gbs.cli._output import emit
-from pytest_gbs.formats._json import dump
+from pytest_gbs.formats._json import dump, taken
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.rule import Example, Rule
 from pytest_gbs.rules import manuals, named
@@ -53,14 +53,7 @@ def _chosen(words: list[str]) -> list[Rule]:
 def entry(rule: Rule) -> dict[str, Any]:
     """A rule as JSON has it."""
     return {
-        "code": rule.code,
-        "name": rule.name,
-        "summary": rule.summary,
-        "severity": rule.severity,
-        "default": rule.default,
-        "since": rule.since,
-        "scope": rule.scope,
-        "frameworks": list(rule.frameworks),
+        **taken(rule, "code name summary severity default since scope frameworks"),
         "manual": rule.manual.strip(),
         "bad": [_example(example) for example in rule.bad],
         "good": [_example(example) for example in rule.good],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_gbs.arithmetic.wording import assumed
+from pytest_gbs.formats._json import taken
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Fix, Undetermined
@@ -13,10 +14,7 @@ from pytest_gbs.model.outcome import Finding, Fix, Undetermined
 def location(at: Location, places: Places) -> dict[str, Any]:
     """The path of a place and, where the report holds the text, its lines and columns from 1, the end exclusive."""
     position = places.position(at)
-    entry: dict[str, Any] = {"path": places.path(at.source)}
-    if position:
-        entry |= {"line": position.line, "column": position.column, "end_line": position.end_line, "end_column": position.end_column}
-    return entry
+    return {"path": places.path(at.source), **(position._asdict() if position else {})}
 
 
 def finding(found: Finding, places: Places) -> dict[str, Any]:
@@ -25,14 +23,11 @@ def finding(found: Finding, places: Places) -> dict[str, Any]:
     return {
         "code": found.code,
         "name": rule.name if rule else None,
-        "severity": found.severity,
-        "message": found.message,
-        "label": found.label,
+        **taken(found, "severity message label"),
         "launch": location(found.launch, places) if found.launch else None,
         "location": location(found.at, places),
         "related": [{"location": location(related.at, places), "label": related.label} for related in found.related],
-        "details": list(found.details),
-        "holds": found.holds,
+        **taken(found, "details holds"),
         "assumptions": list(map(assumed, found.assumptions)),
         "fixes": [_fix(fix, places) for fix in found.fixes],
     }
@@ -46,11 +41,7 @@ def _fix(fix: Fix, places: Places) -> dict[str, Any]:
 def undetermined(outcome: Undetermined, places: Places) -> dict[str, Any]:
     """One claim or constraint that could not be decided."""
     return {
-        "code": outcome.code,
-        "message": outcome.message,
+        **taken(outcome, "code message"),
         "location": location(outcome.at, places),
-        "missing": list(outcome.missing),
-        "implies": outcome.implies,
-        "values": list(outcome.values),
-        "claim": outcome.claim,
+        **taken(outcome, "missing implies values claim"),
     }

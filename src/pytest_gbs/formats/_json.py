@@ -9,6 +9,11 @@ from typing import Any
 from pytest_gbs.formats._escape import neutralize_hashes
 
 
+def taken(value: object, names: str) -> dict[str, Any]:
+    """What `value` has under each of these names, in their order."""
+    return {name: getattr(value, name) for name in names.split()}
+
+
 def dump(value: Any) -> str:
     """`value` as indented JSON with a line break at the end."""
     return neutralize_hashes(json.dumps(value, indent=2), r"#\u0023") + "\n"

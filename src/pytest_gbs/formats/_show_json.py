@@ -11,6 +11,7 @@ from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import assumed
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._arithmetic import arithmetic, division
+from pytest_gbs.formats._json import taken
 from pytest_gbs.formats._places import Places
 from pytest_gbs.frameworks.epochs import epoch_of
 from pytest_gbs.frameworks.feasible import feasible_world_sizes
@@ -142,14 +143,8 @@ def _launch(launch: Launch, places: Places) -> dict[str, Any]:
 
 def _declaration(declaration: Declaration, places: Places) -> dict[str, Any]:
     return {
-        "name": declaration.name,
-        "value": declaration.value,
-        "unit": declaration.unit,
-        "force": declaration.force,
+        **taken(declaration, "name value unit force"),
         "conditions": dict(declaration.conditions),
         "location": entries.location(declaration.at, places),
-        "text": declaration.text,
-        "grammar": declaration.grammar,
-        "exact": declaration.exact,
-        "weak": declaration.weak,
+        **taken(declaration, "text grammar exact weak"),
     }

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pytest_gbs.arithmetic.wording import assumed
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._format import Format, FormatOptions
-from pytest_gbs.formats._json import dump
+from pytest_gbs.formats._json import dump, taken
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import how_often
 from pytest_gbs.formats._show_json import recipes
@@ -57,9 +57,7 @@ def _file(file: FileReport, places: Places) -> dict[str, Any]:
         "path": places.path(file.path),
         "document": file.document,
         **({"part": file.part} if file.part else {}),
-        "role": file.role,
-        "framework": file.framework,
-        "verdict": file.verdict,
+        **taken(file, "role framework verdict"),
         "rules": dict(file.rules),
         "findings": [entries.finding(finding, places) for finding in file.findings],
         "undetermined": [entries.undetermined(outcome, places) for outcome in file.undetermined],

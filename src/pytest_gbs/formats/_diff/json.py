@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_gbs.formats._diff import _words as words
 from pytest_gbs.formats._format import FormatOptions
-from pytest_gbs.formats._json import dump
+from pytest_gbs.formats._json import dump, taken
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.difference import Batch, BatchChange, Differences, Operand
 
@@ -14,15 +14,8 @@ from pytest_gbs.model.difference import Batch, BatchChange, Differences, Operand
 def render(found: Differences, options: FormatOptions) -> str:
     """The changes as a JSON object, with a line break at the end."""
     where = words.places(options)
-    entry = {
-        "version": 1,
-        "base": found.base,
-        "head": found.head,
-        "recipes": found.recipes,
-        "changes": [_change(change, where) for change in found.changes],
-        "notes": list(found.notes),
-    }
-    return dump(entry)
+    changes = [_change(change, where) for change in found.changes]
+    return dump({"version": 1, **taken(found, "base head recipes"), "changes": changes, "notes": found.notes})
 
 
 def _change(change: BatchChange, where: Places) -> dict[str, Any]:
