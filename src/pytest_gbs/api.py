@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pytest_gbs.checking.reporting import active_rules
 from pytest_gbs.checking.session import check
 from pytest_gbs.model.hardware import CommandLineHardware
+from pytest_gbs.model.location import Tree
 from pytest_gbs.model.record import TYPE_CHECKING
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from pytest_gbs.checking.memory import Memory
     from pytest_gbs.fixes.apply import FixResult, Recheck
     from pytest_gbs.fixes.editing import Read
-    from pytest_gbs.model.tree import Tree
 
 
 def check_worktree(

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.location import Source, Tree, Unreadable
 
 
 def test_without_files_it_is_its_base(tmp_path: Path) -> None:

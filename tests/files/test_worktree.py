@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.files.worktree import WorkTree, remembering
-from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.location import Source, Tree, Unreadable
 
 posix = pytest.mark.skipif(os.name == "nt", reason="there are no such files on Windows")
 

@@ -10,10 +10,9 @@ from pytest_gbs.files.globs import matches, matches_any
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.history.baseline import BaselineEntry, in_words, parse, stale, without
 from pytest_gbs.model.errors import SettingsError
-from pytest_gbs.model.location import Unreadable
+from pytest_gbs.model.location import Tree, Unreadable
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.tree import Tree
 
 
 def accepted(report: Report, settings: Settings, tree: Tree, targets: Sequence[str]) -> Report:

@@ -12,11 +12,11 @@ from pytest_gbs.files.root import StrPath
 from pytest_gbs.history.lock import NAME, Base, records
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.hardware import CommandLineHardware
+from pytest_gbs.model.location import Tree
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.report import FileReport, Report, Role
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.tree import Tree
 
 _SETTINGS: Final = ("gbs.toml", "pyproject.toml", NAME)
 

@@ -7,10 +7,9 @@ from collections.abc import Callable, Hashable
 from typing import TypeVar
 
 from pytest_gbs.files.worktree import Listing, listing
-from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.location import Source, Tree, Unreadable
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.tree import Tree
 
 Found = TypeVar("Found")
 

@@ -12,9 +12,8 @@ from pytest_gbs.checking.finalise import Outcomes, kept
 from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.model.framework import Arguments, Framework
 from pytest_gbs.model.limits import MOST_PROGRAMS_SEARCHED
-from pytest_gbs.model.location import Source, dotted
+from pytest_gbs.model.location import Source, Tree, dotted
 from pytest_gbs.model.outcome import Finding
-from pytest_gbs.model.tree import Tree
 
 _ASSIGNED: Final = (Arguments.HYDRA, Arguments.PAIRS)
 

@@ -20,7 +20,7 @@ from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import LauncherFile
-from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.model.location import KeyPath, Location, Source, Tree, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.record import TYPE_CHECKING, Any, Final, TypeVar
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pytest_gbs.composition.document_cache import DocumentCache
     from pytest_gbs.launches.find import Scripts
     from pytest_gbs.model.program_context import ProgramContext
-    from pytest_gbs.model.tree import Tree
     from pytest_gbs.settings.versions import Versions
 
 Found = TypeVar("Found")

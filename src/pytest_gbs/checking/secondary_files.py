@@ -9,11 +9,8 @@ from itertools import takewhile
 
 from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.document import DOCUMENTS, PROGRAMS
-from pytest_gbs.model.location import Source, upwards
-from pytest_gbs.model.record import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.location import Source, Tree, upwards
+from pytest_gbs.model.record import Final
 
 _FOLDERS: Final = frozenset(("test", "tests", "third_party", "third-party", "thirdparty", "3rdparty", "vendor"))
 # Of which one in the name of a folder is enough.

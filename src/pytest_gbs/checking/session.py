@@ -21,7 +21,7 @@ from pytest_gbs.files.regular import MISSING
 from pytest_gbs.model.document import NOTEBOOK
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.launch import Unread
-from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.location import Location, Source, Tree, Unreadable
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Report, Role
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pytest_gbs.checking.launch_index import LaunchIndex
     from pytest_gbs.checking.memory import Memory
     from pytest_gbs.history.lock import Base, LockedBatches
-    from pytest_gbs.model.tree import Tree
 
 _MANY: Final = 400_000  # objects made since the collector last ran; CPython has 700
 _FIRST: Final = 100  # files among which a recipe is sought before others share the work

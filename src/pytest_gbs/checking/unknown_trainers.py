@@ -11,10 +11,9 @@ from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import CONFIGURATIONS, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import MOST_DIGITS, MOST_RECIPE_KEYS
-from pytest_gbs.model.location import KeyPath, Source, dotted
+from pytest_gbs.model.location import KeyPath, Source, Tree, dotted
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report, Role
-from pytest_gbs.model.tree import Tree
 from pytest_gbs.readers import read
 
 # Keys that set the batch of a training run, whatever the framework.

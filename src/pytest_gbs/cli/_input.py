@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 
 from pytest_gbs.api import check
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
@@ -19,18 +20,12 @@ from pytest_gbs.formats._escape import escape
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
-from pytest_gbs.model.location import Source
-from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.model.location import Source, Tree
+from pytest_gbs.model.record import Final, NamedTuple
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules import rules
 from pytest_gbs.settings import Overrides, load_settings
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-
-    from pytest_gbs.model.tree import Tree
 
 STDIN: Final = "-"
 

@@ -7,8 +7,7 @@ from typing import Final, TextIO
 
 from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.files.worktree import Listing, listing
-from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.location import Source, Tree, Unreadable
 
 _DELAY: Final = 1.0  # seconds without a word
 _INTERVAL: Final = 0.1  # seconds between words

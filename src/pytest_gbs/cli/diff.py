@@ -22,11 +22,10 @@ from pytest_gbs.history.diff import BatchState, differences, since_run
 from pytest_gbs.history.lock import NAME
 from pytest_gbs.model.difference import Differences, Status
 from pytest_gbs.model.errors import SettingsError, UsageError
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.location import Source, Tree
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug, Report
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.tree import Tree
 from pytest_gbs.rules import rules
 from pytest_gbs.settings.file import TABLE, parse
 from pytest_gbs.settings.meaning import build

@@ -13,8 +13,7 @@ from pytest_gbs.composition.composed import ProblemKind
 from pytest_gbs.files.regular import MISSING
 from pytest_gbs.model.document import CONFIGURATIONS, Document
 from pytest_gbs.model.limits import ALL_COMPOSED, LEAST_COMPOSED, MOST_COMPOSED
-from pytest_gbs.model.location import Location, Source, Unreadable
-from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.location import Location, Source, Tree, Unreadable
 
 Found = TypeVar("Found")
 Name = TypeVar("Name")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_gbs.files.worktree import Listing, listing
-from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.location import Source, Tree, Unreadable
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.tree import Tree
 
 
 class OverlayTree(NamedTuple):

@@ -15,13 +15,12 @@ from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import NOT_THERE, OUTSIDE, may_hold, read_bytes, reason, too_large
 from pytest_gbs.files.root import StrPath, find_root, most_searched
 from pytest_gbs.model.limits import MOST_FILE_BYTES, MOST_IGNORE_BYTES, MOST_UNMARKED
-from pytest_gbs.model.location import Source, Unreadable, upwards
+from pytest_gbs.model.location import Source, Tree, Unreadable, upwards
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.files.gitignore import IgnoreFile
     from pytest_gbs.files.tracked import TrackedFiles
-    from pytest_gbs.model.tree import Tree
 
 # Folders of installed packages and caches; those with a dot in front are left out as hidden.
 LEFT_OUT: Final = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "unsloth_compiled_cache", "venv"})

@@ -15,13 +15,12 @@ from pytest_gbs.history.lock import entries
 from pytest_gbs.model.difference import Batch, BatchChange, Differences, Operand, Ran, Setting, Status, Topic
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.limits import MOST_COMPARED
-from pytest_gbs.model.location import Lines, Source, dotted
+from pytest_gbs.model.location import Lines, Source, Tree, dotted
 from pytest_gbs.model.locked import Record
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report, Role
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.tree import Tree
 
 _TOPICS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("learning_rate", "lr", "max_lr", "peak_lr", "base_lr", "lr_max", "learning_rate_max"), Topic.LEARNING_RATE),

@@ -8,15 +8,12 @@ from functools import partial
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.document import Document, Mapping, Scalar
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below, upwards
+from pytest_gbs.model.launch import LauncherFile
+from pytest_gbs.model.location import KeyPath, Location, Source, Tree, Unreadable, below, upwards
 from pytest_gbs.model.quantity import Size
-from pytest_gbs.model.record import TYPE_CHECKING, Final
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.run import Companion, Run
 from pytest_gbs.readers import read
-
-if TYPE_CHECKING:
-    from pytest_gbs.model.launch import LauncherFile
-    from pytest_gbs.model.tree import Tree
 
 # accelerate 1.15.0 commands/launch.py:410-415; its file holds the flag of the same name.
 _LAUNCHED: Final[KeyPath] = ("deepspeed_config", "deepspeed_config_file")

@@ -37,11 +37,10 @@ from pytest_gbs.model.document import DOCUMENTS, SCRIPTS
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import Grep, Kind, Launch, Mistake, Start, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
-from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.location import Location, Source, Tree, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.tree import Tree
 from pytest_gbs.readers.python import executes_files
 from pytest_gbs.readers.refusal import conflict
 from pytest_gbs.shell import read_commands, reads

@@ -14,8 +14,7 @@ from pytest_gbs.model.command import Command, Script, Word
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.launch import LostFlags, MissingFile
 from pytest_gbs.model.limits import MOST_NAMES_COMPARED
-from pytest_gbs.model.location import Source, Unreadable, below, upwards
-from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.location import Source, Tree, Unreadable, below, upwards
 
 _READ: Final = (*CONFIGURATIONS, *SCRIPTS, ".py")
 # Options of Hydra programs, which look for files in folders of their own.

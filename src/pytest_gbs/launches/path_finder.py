@@ -12,8 +12,7 @@ from pytest_gbs.launches.mentions import like
 from pytest_gbs.model.command import Command, Folder, Script, Word
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.limits import MOST_DOCKERFILES
-from pytest_gbs.model.location import Source, below, endings, upwards
-from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.location import Source, Tree, below, endings, upwards
 from pytest_gbs.readers.refusal import conflict
 
 _FLAT: Final = 3  # slashes of the path at which a container has a file that lies beside the job: /mnt/scripts/train.py

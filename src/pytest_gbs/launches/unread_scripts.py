@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from pytest_gbs.launches.mentions import NameIndex, has_batch_key, programs, train
 from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS
-from pytest_gbs.model.location import Unreadable
-from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.location import Tree, Unreadable
 
 
 class Mentioned(NamedTuple):

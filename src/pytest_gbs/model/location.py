@@ -1,4 +1,4 @@
-"""Where something is: a file's text, a span of it, and the line and column a person sees."""
+"""Where something is: a tree of files, a file's text, a span of it, and the line and column a person sees."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.model.limits import DEEPEST_FOLDER
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.record import NamedTuple, Protocol
 
 # A key path is the route of mapping keys and sequence indices from a document's root to a value.
 KeyPath = tuple[str | int, ...]
@@ -45,6 +45,16 @@ class Unreadable(NamedTuple):
     offset: int | None = None
     source: Source | None = None
     matters: bool = False
+
+
+class Tree(Protocol):
+    """A tree of files that can be listed and read, never written: a folder, a git revision, or an edit in memory over it."""
+
+    def paths(self) -> tuple[str, ...]:
+        """The paths of all files, relative and with `/`, sorted; ignored and hidden ones left out, links not followed."""
+
+    def read(self, path: str) -> Source | Unreadable:
+        """The text of the file at `path`, or why it can't be read. Never raises for what is in the tree."""
 
 
 class Location(NamedTuple):

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+    from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 else:
     from collections import _tuplegetter
     from functools import cache
     from types import CodeType, FunctionType
 
-    Any = Final = TypeAlias = object
+    Any = Final = Protocol = TypeAlias = object
     _NAMES = ("co_name", "co_qualname") if hasattr(CodeType, "co_qualname") else ("co_name",)  # since Python 3.11
 
     def TypeVar(name):
@@ -66,4 +66,4 @@ else:
             return tuple(self)
 
 
-__all__ = ["TYPE_CHECKING", "Any", "Final", "NamedTuple", "TypeAlias", "TypeVar"]
+__all__ = ["TYPE_CHECKING", "Any", "Final", "NamedTuple", "Protocol", "TypeAlias", "TypeVar"]

@@ -8,9 +8,8 @@ from functools import cache
 
 from pytest_gbs.frameworks.versions import read_specifiers
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.location import Source, Tree
 from pytest_gbs.model.pins import Evidence, Pin
-from pytest_gbs.model.tree import Tree
 
 
 class Copies:

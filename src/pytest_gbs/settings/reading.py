@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.settings.described import Described, PluginParts, is_too_deep
 from pytest_gbs.settings.file import SettingsFile
-from pytest_gbs.settings.meaning import build
+from pytest_gbs.settings.meaning import SettingsProblem, build
 from pytest_gbs.settings.shape import fits
-
-if TYPE_CHECKING:
-    from pytest_gbs.settings.meaning import SettingsProblem
 
 _ROUNDS: Final = 5
 

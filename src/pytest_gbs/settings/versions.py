@@ -18,10 +18,9 @@ from pytest_gbs.frameworks.versions import (
 )
 from pytest_gbs.model.document import NOTEBOOK, Document
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.location import KeyPath, Source
+from pytest_gbs.model.location import KeyPath, Source, Tree
 from pytest_gbs.model.pins import Pin
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.tree import Tree
 from pytest_gbs.settings.copies import Copies
 from pytest_gbs.settings.requirements import LOCKS, SUBMODULES, asks_for_versions, read_installed, read_pins
 
