@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, StatedOperand, products
 from pytest_gbs.claims.grammars._batch import Label, labels, per_device
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at, tokenise
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at, tokenise
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
@@ -210,9 +210,7 @@ def _unit(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
     if per_device(tokens, i + (text in UNITS)) or (text == "tokens" and text_at(tokens, i + 1) == "of"):
         return "?", i
     if text in UNITS:
-        j = i + 1
-        while text_at(tokens, j) in _PER_STEP:
-            j += 1
+        j = past(tokens, i + 1, _PER_STEP)
         return UNITS[text], j
     if i >= len(tokens) or tokens[i].kind == SIGN:
         return ("?" if text in ("%", "+", *OPERATORS) else ""), i

@@ -18,7 +18,7 @@ from pytest_gbs.claims.grammars._hardware_words import (
     next_is_list,
 )
 from pytest_gbs.claims.grammars._sizes import is_value, name_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, past, text_at
 from pytest_gbs.claims.grammars.words import COUNTED, NODES, SINGLE, is_chip, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
@@ -80,9 +80,7 @@ def hardware(tokens: Sequence[WordToken]) -> tuple[StatedHardware, ...]:
 
 def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     """A size whose name comes first: `number of gpus: 256`, `world_size=8`, `Nodes: 4`, `GPUs per node: 8`."""
-    j = i
-    while text_at(tokens, j) in _NUMBER_OF:
-        j += 1
+    j = past(tokens, i, _NUMBER_OF)
     word = text_at(tokens, j)
     factor = _is_factor(tokens, j)
     if _ends_a_product(tokens, i) and not factor:
@@ -130,9 +128,7 @@ def _ends_a_product(tokens: Sequence[WordToken], i: int) -> bool:
 
 def _ends_a_phrase(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether the `GPUs` at `i` are all of them, so that what equals something is before: `total batch for all used GPUs = 64`."""
-    before = i - 1
-    while text_at(tokens, before) in _USED:
-        before -= 1
+    before = past(tokens, i - 1, _USED, -1)
     return text_at(tokens, before) in _EVERY
 
 

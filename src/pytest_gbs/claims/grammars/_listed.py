@@ -10,7 +10,7 @@ from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._sizes import count_at, settings
 from pytest_gbs.claims.grammars._statements import Passage
-from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, past, text_at
 from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.quantity import RANKS, Name
@@ -26,9 +26,7 @@ def listed(passage: Passage) -> Iterator[Declaration]:
     """Yield the batch that follows from a list of settings and hardware in a statement."""
     tokens = passage.tokens
     arrow = next((i for i, token in enumerate(tokens) if token.text == "->"), 0)
-    at = arrow + 1
-    while text_at(tokens, at) in _LEADING:
-        at += 1
+    at = past(tokens, arrow + 1, _LEADING)
     number = count_at(tokens, at)
     if not arrow or number is None or text_at(tokens, at + 1) not in _ENDS or not _is_list(tokens[:arrow]):
         return

@@ -11,7 +11,7 @@ from pytest_gbs.claims.grammars._hardware_words import devices_at, each_node, ex
 from pytest_gbs.claims.grammars._owner import is_global_batch
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._statements import Passage
-from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, past, text_at
 from pytest_gbs.claims.grammars.words import Numeral, words
 from pytest_gbs.model.declaration import Declaration, Factor, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
@@ -50,9 +50,7 @@ def _devices(tokens: Sequence[WordToken], i: int) -> tuple[int, int] | None:
     device = devices_at(tokens, i + 2)
     if device is None:
         return None
-    at = device[0]
-    while text_at(tokens, at) in _LINKED:
-        at += 1
+    at = past(tokens, device[0], _LINKED)
     number = exact_count(tokens, at) if at > device[0] else None
     behind = devices_at(tokens, at + 1)
     if number is None or behind is None or each_node(tokens, behind[0]) or count_at(tokens, i) is None:

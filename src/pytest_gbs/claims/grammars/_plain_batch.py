@@ -8,7 +8,7 @@ from math import prod
 from pytest_gbs.claims.grammars._batch import Label, per_device
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._sizes import count_at, name_at, settings
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at
 from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.quantity import RANKS, Name
 from pytest_gbs.model.record import Final
@@ -60,9 +60,7 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
 
 def _is_simulated(tokens: Sequence[WordToken], i: int, stop: int) -> bool:
     """Whether the batch at token `i` is what accumulation gives: `simulate a batch size of 8`, `equivalent to batch size 16`."""
-    j = i - 1
-    while text_at(tokens, j) in ("a", "an", "to", "the", "of"):
-        j -= 1
+    j = past(tokens, i - 1, ("a", "an", "to", "the", "of"), -1)
     return text_at(tokens, j) in _SIMULATING and not per_device(tokens, stop)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cache
 
 from pytest_gbs.claims.grammars.words import SEPARATE, is_rule_code, words
@@ -143,6 +143,13 @@ def _is_hyphen(tokens: list[WordToken], i: int) -> bool:
 def text_at(tokens: Sequence[WordToken], i: int) -> str:
     """The text of token `i`, or nothing if there is no such token."""
     return tokens[i].text if 0 <= i < len(tokens) else ""
+
+
+def past(tokens: Sequence[WordToken], i: int, words: Container[str], step: int = 1) -> int:
+    """The first token from `i` on that is none of `words`; with a step of -1 the first one back."""
+    while text_at(tokens, i) in words:
+        i += step
+    return i
 
 
 _REMARK: Final = 16

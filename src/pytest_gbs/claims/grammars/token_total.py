@@ -9,7 +9,7 @@ from pytest_gbs.claims.grammars._candidate import counts
 from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_global_batch
 from pytest_gbs.claims.grammars._statements import passages
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, Numeral, number, words
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
@@ -63,16 +63,13 @@ def _per_step(tokens: Sequence[WordToken], i: int) -> bool:
     if text_at(tokens, i) not in _PER:
         return False
     i += 1
-    while text_at(tokens, i) in _STEP_KINDS:
-        i += 1
+    i = past(tokens, i, _STEP_KINDS)
     return text_at(tokens, i) in STEPS or text_at(tokens, i - 1) == "update"
 
 
 def _of_batch(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether "batch size of" or "batch:" is in front of the number at token `i`."""
-    j = i - 1
-    while text_at(tokens, j) in _OF:
-        j -= 1
+    j = past(tokens, i - 1, _OF, -1)
     return j < i - 1 and text_at(tokens, j) == "batch" and text_at(tokens, j - 1) not in PART_OF_BATCH | {"gpu"}
 
 
@@ -98,9 +95,7 @@ def _is_labelled(tokens: Sequence[WordToken], i: int) -> bool:
 
 def _linked(tokens: Sequence[WordToken], j: int) -> int:
     """The token in front of the equals sign or the like that ends with token `j`."""
-    while text_at(tokens, j) in ("=", ":", "~", "is", "about"):
-        j -= 1
-    return j
+    return past(tokens, j, ("=", ":", "~", "is", "about"), -1)
 
 
 GRAMMAR = Grammar(
