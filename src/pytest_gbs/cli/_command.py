@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 
-from pytest_gbs.files.plugins import module
+from pytest_gbs.files.plugins import module, names
 from pytest_gbs.model.record import NamedTuple
 
 
@@ -20,10 +21,7 @@ class SubCommand(NamedTuple):
 
 def commands() -> tuple[str, ...]:
     """The names of all sub-commands: those of the modules in this folder."""
-    from pathlib import Path
-    from pkgutil import iter_modules
-
-    return tuple(sorted(found.name for found in iter_modules([str(Path(__file__).parent)]) if not found.name.startswith("_")))
+    return names([os.path.dirname(__file__)])  # noqa: PTH120 - no pathlib on the way of a check
 
 
 def find(name: str) -> SubCommand | None:

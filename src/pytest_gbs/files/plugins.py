@@ -25,21 +25,22 @@ def module(name: str) -> Any:
 
 
 def modules(package: str, search: Sequence[str]) -> tuple[Any, ...]:
-    """The modules of `package`, by name, but for those that start with an underscore.
+    """The modules of `package`, by name; `search` is its `__path__`."""
+    return tuple(module(f"{package}.{name}") for name in names(search))
 
-    `search` is the package's `__path__`; where it is not a folder (a zipped package) the import system is asked.
+
+def names(search: Sequence[str]) -> tuple[str, ...]:
+    """The names of the modules in the folders `search`, sorted, but for those that start with an underscore.
+
+    Where these are not folders (of a zipped package) the import system is asked.
     """
-    names = sorted(name for name in _names(search) if not name.startswith("_"))
-    return tuple(module(f"{package}.{name}") for name in names)
-
-
-def _names(search: Sequence[str]) -> set[str]:
     try:
-        return {name.removesuffix(".py") for folder in search for name in listdir(folder) if name.endswith(".py")}
+        found = {name.removesuffix(".py") for folder in search for name in listdir(folder) if name.endswith(".py")}
     except OSError:
         from pkgutil import iter_modules  # takes inspect along: several milliseconds
 
-        return {found.name for found in iter_modules(search)}
+        found = {each.name for each in iter_modules(search)}
+    return tuple(sorted(name for name in found if not name.startswith("_")))
 
 
 def read_beside(package: str, name: str) -> bytes | None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_gbs.files.plugins import module
+from pytest_gbs.files import plugins
 from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.model.errors import UsageError
 
 
 def names() -> tuple[str, ...]:
     """The names of all formats: those of the modules in this folder."""
-    from pkgutil import iter_modules
-
-    return tuple(sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_")))
+    return plugins.names(__path__)
 
 
 def find(name: str) -> Format:
@@ -24,7 +22,7 @@ def find(name: str) -> Format:
         from pytest_gbs.arithmetic.near_miss import suggestion
 
         raise UsageError(f"no format '{name}'; {suggestion(name, names())}the formats are {', '.join(names())}")
-    found: Format = module(f"{__name__}.{name}").FORMAT
+    found: Format = plugins.module(f"{__name__}.{name}").FORMAT
     return found
 
 

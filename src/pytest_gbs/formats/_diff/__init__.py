@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from pytest_gbs.files.plugins import module
+from pytest_gbs.files.plugins import module, names
 from pytest_gbs.formats._format import FormatOptions
 from pytest_gbs.model.difference import Differences
 from pytest_gbs.model.errors import UsageError
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    Render: TypeAlias = Callable[[Differences, FormatOptions], str]
-
-
-def names() -> tuple[str, ...]:
-    """The names of the formats."""
-    from pkgutil import iter_modules
-
-    return tuple(sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_")))
+Render: TypeAlias = Callable[[Differences, FormatOptions], str]
 
 
 def find(name: str) -> Render:
@@ -29,10 +19,8 @@ def find(name: str) -> Render:
     Raises:
         UsageError: there is no such format.
     """
-    if name not in names():
-        raise UsageError(f"gbs diff has no format '{name}'; its formats are {', '.join(names())}")
+    known = names(__path__)
+    if name not in known:
+        raise UsageError(f"gbs diff has no format '{name}'; its formats are {', '.join(known)}")
     render: Render = module(f"{__name__}.{name}").render
     return render
-
-
-__all__ = ["find", "names"]
