@@ -95,7 +95,7 @@ def _check(arguments: argparse.Namespace) -> int:
         from pytest_gbs.cli._outputs import write_outputs
 
         write_outputs(more, lambda form, how: form.render(report, how), arguments, request)
-    if not (arguments.hook and not _concerns(report)):
+    if not (arguments.hook and all(file.role == Role.NEITHER for file in report.files)):
         text = render(_with_unknown_trainers(report, request, arguments), options(arguments, request.root, request.folder))
         if fixes_stdin(arguments) and not arguments.output_file:  # standard output is the file itself
             for line in text.splitlines():
@@ -205,10 +205,6 @@ def _report(request: CheckRequest, arguments: argparse.Namespace) -> Report:
             request.tree, request.targets, request.settings, request.given, root=request.root, revision=arguments.changed_since
         )
     return request.check()
-
-
-def _concerns(report: Report) -> bool:
-    return any(file.role != Role.NEITHER for file in report.files)
 
 
 def _kept(request: CheckRequest) -> tuple[str, ...]:

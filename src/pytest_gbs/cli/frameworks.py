@@ -19,7 +19,6 @@ from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import dotted
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.rule import Rule
 from pytest_gbs.rules import rules as built_in
 
 _WIDE: Final = 180  # columns from which on the table of all frameworks fits
@@ -49,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         emit(dump([_entry(table) for table in chosen]))
     elif arguments.all or arguments.names:
-        emit(_pages(chosen, settings.rules, arguments.format))
+        emit("\n".join(page(table, (*built_in(), *settings.rules), arguments.format) for table in chosen))
     else:
         emit(_overview(known, arguments.format))
     return 0
@@ -67,10 +66,6 @@ def _chosen(words: list[str], known: tuple[Framework, ...]) -> list[Framework]:
             raise UsageError(f"no framework is called {word}; {suggestion(slug(word), named)}gbs frameworks lists them")
         found += [table for table in named[slug(word)] if table not in found]
     return found
-
-
-def _pages(chosen: tuple[Framework, ...] | list[Framework], rules: tuple[Rule, ...], format_name: str) -> str:
-    return "\n".join(page(table, (*built_in(), *rules), format_name) for table in chosen)
 
 
 def _overview(known: tuple[Framework, ...], format_name: str) -> str:

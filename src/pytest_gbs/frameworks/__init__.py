@@ -108,17 +108,13 @@ def recogniser(extra: tuple[Framework, ...]) -> Recognise:
 
     def recognise_own(document: Document, program: Program = NO_PROGRAM) -> Framework | None:
         path = document.source.path
-        chosen = tuple(n for n, table in enumerate(extra) if _has_file(table, path))
+        chosen = tuple(n for n, table in enumerate(extra) if not table.recognition.files or matches_any(path, table.recognition.files))
         if chosen not in fitting:
             index = build(("", number, extra[number]) for number in chosen)
             fitting[chosen] = Recogniser(index, lambda entry: extra[entry.number])
         return fitting[chosen].recognise(document, program) or recognise(document, program)
 
     return recognise_own
-
-
-def _has_file(table: Framework, path: str) -> bool:
-    return not table.recognition.files or matches_any(path, table.recognition.files)
 
 
 @cache

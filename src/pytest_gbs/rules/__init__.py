@@ -22,7 +22,8 @@ class RuleEntry(NamedTuple):
 def rules() -> tuple[Rule, ...]:
     """Every rule, by code, without manual and examples; its module is loaded when it is first asked to check something."""
     written = prebuilt("rules", __path__)
-    return tuple(map(_light, entries() if written is None else map(RuleEntry._make, written)))
+    found = entries() if written is None else map(RuleEntry._make, written)
+    return tuple(Rule(bad=(), good=(), check=partial(_check, entry.module), **entry.facts) for entry in found)
 
 
 def named(name: str) -> Rule:
@@ -48,10 +49,6 @@ def _facts(rule: Rule) -> Iterator[tuple[str, Any]]:
     for name, value in rule._asdict().items():
         if name not in ("bad", "good", "check", "manual") and (name not in usual or value != usual[name]):
             yield name, value
-
-
-def _light(entry: RuleEntry) -> Rule:
-    return Rule(bad=(), good=(), check=partial(_check, entry.module), **entry.facts)
 
 
 def _check(name: str, subject: Any) -> Iterator[Outcome]:

@@ -43,27 +43,9 @@ class _Schema:
                 return False
         return True
 
-    def _refers(self, value: Any, asked: str, _: Any) -> bool:
-        return self.accepts(value, self._root if asked == "#" else self._root["$defs"][asked.removeprefix("#/$defs/")])
-
-    def _properties(self, value: Any, asked: Any, _: Any) -> bool:
-        return type(value) is not dict or all(self.accepts(value[key], inner) for key, inner in asked.items() if key in value)
-
-    def _additional(self, value: Any, asked: Any, schema: Any) -> bool:
-        known = schema.get("properties", ())
-        return type(value) is not dict or all(self.accepts(each, asked) for key, each in value.items() if key not in known)
-
-    def _names(self, value: Any, asked: Any, _: Any) -> bool:
-        return type(value) is not dict or all(self.accepts(key, asked) for key in value)
-
-    def _items(self, value: Any, asked: Any, _: Any) -> bool:
-        return type(value) is not list or all(self.accepts(each, asked) for each in value)
-
-    def _any(self, value: Any, asked: Any, _: Any) -> bool:
-        return any(self.accepts(value, each) for each in asked)
-
-    def _one(self, value: Any, asked: Any, _: Any) -> bool:
-        return sum(self.accepts(value, each) for each in asked) == 1
+    def referred(self, name: str) -> Any:
+        """The part that `#/$defs/name` refers to, or the whole one."""
+        return self._root if name == "#" else self._root["$defs"][name.removeprefix("#/$defs/")]
 
 
 def _is_number(value: Any) -> bool:
@@ -92,16 +74,21 @@ def _is_one(value: Any, allowed: list[Any]) -> bool:
 
 _Check = Callable[[_Schema, Any, Any, Any], bool]
 _CHECKS: Final[dict[str, _Check]] = {
-    "$ref": _Schema._refers,
+    "$ref": lambda schema, value, asked, _: schema.accepts(value, schema.referred(asked)),
     "type": lambda _, value, asked, __: any(_TYPES[each](value) for each in ([asked] if type(asked) is str else asked)),
     "enum": lambda _, value, asked, __: _is_one(value, asked),
-    "properties": _Schema._properties,
-    "additionalProperties": _Schema._additional,
-    "propertyNames": _Schema._names,
-    "items": _Schema._items,
+    "properties": lambda schema, value, asked, _: (
+        type(value) is not dict or all(schema.accepts(value[key], inner) for key, inner in asked.items() if key in value)
+    ),
+    "additionalProperties": lambda schema, value, asked, beside: (
+        type(value) is not dict
+        or all(schema.accepts(each, asked) for key, each in value.items() if key not in beside.get("properties", ()))
+    ),
+    "propertyNames": lambda schema, value, asked, _: type(value) is not dict or all(schema.accepts(key, asked) for key in value),
+    "items": lambda schema, value, asked, _: type(value) is not list or all(schema.accepts(each, asked) for each in value),
     "required": lambda _, value, asked, __: type(value) is not dict or all(key in value for key in asked),
-    "anyOf": _Schema._any,
-    "oneOf": _Schema._one,
+    "anyOf": lambda schema, value, asked, _: any(schema.accepts(value, each) for each in asked),
+    "oneOf": lambda schema, value, asked, _: sum(schema.accepts(value, each) for each in asked) == 1,
     "minimum": lambda _, value, asked, __: not (_is_number(value) and value < asked),
     "maximum": lambda _, value, asked, __: not (_is_number(value) and value > asked),
     "minLength": lambda _, value, asked, __: type(value) is not str or len(value) >= asked,
