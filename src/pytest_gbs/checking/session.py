@@ -271,7 +271,7 @@ class _Check:
         unasked = [each for path in others for each in self.guard.attempt(path, partial(tuple, self.judge.file(path, named=False)), ())]
         for pending in (*recipes, *unasked):
             for each in pending.judgement.launched:
-                script = _script_of(each)
+                script = each.run.launch.at.source if each.run.launch else ""
                 if script in wanted or pending.path in chosen:
                     found[script].append(each)
         for script in wanted:
@@ -341,11 +341,6 @@ class _Check:
             text = f"{expectation.text}: {usual:,} in {number} of {len(values)} recipes"
             for path in values:
                 yield path, expectation._replace(values=(usual,), text=text)
-
-
-def _script_of(launched: Launched) -> str:
-    assert launched.run.launch is not None
-    return launched.run.launch.at.source
 
 
 def _advice(files: list[FileReport]) -> str:

@@ -24,15 +24,10 @@ def false_arithmetic(run: Run, declaration: Declaration, readings: tuple[Reading
     stated = declaration.sum
     assert stated is not None
     message = f"comment says {stated.text} = {stated.result:,}, but the product is {stated.value:,}"
-    settings = _settings_value(run)
-    details = (settings,) if settings else ()
+    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    details = (f"the settings give {size.value:,} = {product(size)}",) if isinstance(size, Quantity) and size.because else ()
     fixes = in_the_comment(run, declaration, size_of(readings))
     return Finding(ITS_RULE, message, _certain(declaration), declaration.at, "declared", _operands(run), details, fixes=fixes)
-
-
-def _settings_value(run: Run) -> str:
-    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
-    return f"the settings give {size.value:,} = {product(size)}" if isinstance(size, Quantity) and size.because else ""
 
 
 def stale_factor_finding(run: Run, declaration: Declaration, readings: tuple[Reading, ...], factor: Factor, setting: Quantity) -> Finding:
@@ -47,7 +42,8 @@ def stale_factor_finding(run: Run, declaration: Declaration, readings: tuple[Rea
     related = (Related(setting.at, short(setting.name)),) if setting.at else ()
     severity = Severity.WARNING if setting.origin == Origin.DEFAULT else _certain(declaration)
     fixes = (*_setting_as_said(run, factor, setting, declaration, size), *in_the_comment(run, declaration, size))
-    return Finding(ITS_RULE, message, severity, factor.at, "declared", related, details, _names_hint(factor, setting), fixes=fixes)
+    holds = f"set {key} to {factor.value}, or change {factor.value:,} in the comment to {setting.value:,}"
+    return Finding(ITS_RULE, message, severity, factor.at, "declared", related, details, holds, fixes=fixes)
 
 
 def _setting_as_said(run: Run, factor: Factor, setting: Quantity, declaration: Declaration, size: Quantity | None) -> Iterator[Fix]:
@@ -61,18 +57,14 @@ def _setting_as_said(run: Run, factor: Factor, setting: Quantity, declaration: D
         yield from fixes(reaching(run, size, declaration.value))
 
 
-def _names_hint(factor: Factor, setting: Quantity) -> str:
-    return f"set {setting.key or called(setting.name)} to {factor.value}, or change {factor.value:,} in the comment to {setting.value:,}"
-
-
 def stale_product(run: Run, declaration: Declaration, reading: Reading, world: World) -> Finding:
     """The finding of a claim whose product the settings do not give in any of its worlds."""
     size = reading.size
     related = (*_operands(run), *_conditions(declaration))
     if size is None:
         given = symbolic_size(run, declaration, world)
-        said = claimed_number(declaration)
-        message = f"{source_of(declaration)} says {said}, but the settings give {given}: no number of {_free(reading)} gives {said}"
+        said, free = claimed_number(declaration), listing(map(called, reading.free), last="and")
+        message = f"{source_of(declaration)} says {said}, but the settings give {given}: no number of {free} gives {said}"
         return Finding(ITS_RULE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions)
     related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))
     message = f"{source_of(declaration)} says {claimed_number(declaration)}, but the settings give {size.value:,}{_unit(size)}"
@@ -135,10 +127,6 @@ def open_claim(declaration: Declaration, readings: tuple[Reading, ...], doubt: s
     other = next(r for r in readings if r.holds)
     implies = f"true if {product(other.size)} is meant" if other.size and other.size.because else "true in one of two readings"
     return Undetermined(ITS_RULE, declaration.at, what, (Name.WORLD_SIZE,), implies)
-
-
-def _free(reading: Reading) -> str:
-    return listing((called(name) for name in reading.free), last="and")
 
 
 def _with(reading: Reading) -> str:

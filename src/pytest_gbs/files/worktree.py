@@ -123,7 +123,7 @@ class WorkTree(NamedTuple):
                 path = folder + name
                 if is_hidden(path) or (is_folder and (name in LEFT_OUT or entry.is_symlink())):
                     continue
-                if self._excludes(path, is_folder):
+                if matches_any(path + "/" if is_folder else path, self.exclude):
                     continue
                 ignored = is_ignored or bool(ignored_by and _ignored(above + path, name, is_folder, ignored_by))
                 if ignored and not (path in wanted or tracked().has(above + path, folder=is_folder)):
@@ -157,10 +157,6 @@ class WorkTree(NamedTuple):
         except (OSError, ValueError):
             return False
         return True
-
-    def _excludes(self, path: str, folder: bool) -> bool:
-        subject = path + "/" if folder else path
-        return matches_any(subject, self.exclude)
 
 
 def _searched_near(root: str, most: int | None) -> str:

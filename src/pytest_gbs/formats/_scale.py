@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from posixpath import relpath
 from shlex import quote
 from typing import Any
@@ -130,7 +130,7 @@ def _entry(result: Scaled | Stuck, options: FormatOptions) -> dict[str, Any]:
         "unit": result.unit,
         "before": _sizes(result.before),
         "after": _sizes(result.after),
-        "changes": _changes(result),
+        "changes": list(_changes(result)),
         "counted": list(dict.fromkeys(result.counted)),
         "assumptions": list(map(assumed, result.assumptions)),
         "notes": list(result.notes),
@@ -142,13 +142,9 @@ def _sizes(sizes: Shape) -> dict[str, int | None]:
     return {name: value or None for name, value in sizes._asdict().items()}
 
 
-def _changes(result: Scaled) -> list[dict[str, Any]]:
+def _changes(result: Scaled) -> Iterator[dict[str, Any]]:
     texts = {old.path: Lines(old.text) for old, _ in result.files}
-    return list(_change_entries(result.changes, texts))
-
-
-def _change_entries(changes: Iterable[ScaleChange], texts: dict[str, Lines]) -> Iterator[dict[str, Any]]:
-    for change in changes:
+    for change in result.changes:
         line = texts[change.at.source].line_of(change.at.start)
         sizes = {"size": change.name, "what": change.what, "key": change.key}
         yield {**sizes, "old": change.old or None, "new": change.new or None, "path": change.at.source, "line": line}

@@ -37,7 +37,8 @@ def steps(run: Run, places: Places) -> Iterator[ShownLine]:
     yield from _tokens(run, places)
     yield from _evaluation(run)
     for name, label in _INTERVALS:
-        yield from _interval(run, name, label)
+        if interval := _every(run, name):
+            yield ShownLine(label, "", _interval_text(interval))
     if places.options.examples:
         yield from _epoch(run, places.options.examples)
 
@@ -97,12 +98,6 @@ def _evaluation(run: Run) -> Iterator[ShownLine]:
     )
     batch = number(size.value) if isinstance(size, Quantity) else ""
     yield ShownLine("evaluation", batch, "; ".join(filter(None, (each, _interval_text(interval)))))
-
-
-def _interval(run: Run, name: str, label: str) -> Iterator[ShownLine]:
-    interval = _every(run, name)
-    if interval:
-        yield ShownLine(label, "", _interval_text(interval))
 
 
 def _epoch(run: Run, examples: int) -> Iterator[ShownLine]:

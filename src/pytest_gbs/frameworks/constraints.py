@@ -14,7 +14,7 @@ from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.equation import Enforcement, Equation, Monomial, fixed, letter, ratio
 from pytest_gbs.model.framework import Constraint, Exclusion, Framework, Requirement, Switch
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import RANKS, Name, Noted, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import Final
 from pytest_gbs.model.run import Run
@@ -66,7 +66,7 @@ def _judge_stages(run: Run, constraint: Constraint, changes: Quantity) -> Outcom
 def applies(constraint: Constraint, run: Run) -> bool:
     """Whether the framework would look at `constraint` in this run."""
     sizes = run.geometry.stated
-    if constraint.either and not all(isinstance(sizes.get(name), Quantity) for name in (*constraint.dividend, *constraint.divisor)):
+    if constraint.either and not all(isinstance(sizes.get(name), Quantity) for name in constraint.names):
         return False
     if constraint.local and run.launch is not None and run.launch.start is not None and run.launch.command != _ONE_PROCESS:
         return False
@@ -82,7 +82,7 @@ def applies(constraint: Constraint, run: Run) -> bool:
 
 
 def _judge_one(run: Run, constraint: Constraint) -> Outcome:
-    names = (*constraint.dividend, *constraint.divisor)
+    names = constraint.names
     at = place(run, names)
     if constraint.at_least is None and not constraint.either and (divides := _divides(constraint, run.geometry.stated)) is not None:
         return _decided(run, constraint, at) if divides else _violated(run, constraint, at)
@@ -133,14 +133,14 @@ def _known(names: tuple[str, ...], sizes: Mapping[str, Size]) -> int | None:
 
 def _decided(run: Run, constraint: Constraint, at: Location) -> Verified:
     """The outcome of a division without remainder."""
-    decides = _rests_on_hardware(run, (*constraint.dividend, *constraint.divisor))
+    decides = _rests_on_hardware(run, constraint.names)
     return Verified(ITS_RULE, at, run.assumptions if decides else (), decides)
 
 
 def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, divisor: Monomial | None, at: Location) -> Outcome:
     """The outcome of a size, or of a quotient of sizes, that must be at least so large."""
     least = constraint.at_least or 0
-    names = (*constraint.dividend, *constraint.divisor)
+    names = constraint.names
     if dividend is None or divisor is None or dividend.free or divisor.free:
         missing = (*dividend.free, *divisor.free) if dividend and divisor else names
         message = f"{_called(constraint.dividend)}{_over(_called(constraint.divisor))} must be at least {least}"
@@ -149,7 +149,7 @@ def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, di
         return Verified(ITS_RULE, at)
     message = f"{_quotient(run, constraint)} is less than {least}; {_does(run, constraint)}"
     advice, fixes = _ways_out(run, constraint)
-    related, details = _related(run, names, at), _worked_out(run, names)
+    related, details = beside(_located(run, names), at), _worked_out(run, names)
     return Finding(ITS_RULE, message, _severity(constraint), at, related=related, details=details, holds=advice, fixes=fixes)
 
 
@@ -159,10 +159,10 @@ def _judge_either(run: Run, constraint: Constraint, at: Location) -> Outcome:
     one, other = (_known(names, run.geometry.stated) for names in (constraint.dividend, constraint.divisor))
     if one and other and 0 in (one % other, other % one):
         return Verified(ITS_RULE, at, assumptions, decides=True)
-    names = (*constraint.dividend, *constraint.divisor)
+    names = constraint.names
     both = f"{_stated(run, constraint.dividend)} nor {_stated(run, constraint.divisor)}"
     message = f"neither {both} is divisible by the other; {_does(run, constraint)}"
-    related, advice = _related(run, names, at), _either_way(run, constraint)
+    related, advice = beside(_located(run, names), at), _either_way(run, constraint)
     return Finding(ITS_RULE, message, _severity(constraint), at, _label(run, names), related, (), advice, assumptions)
 
 
@@ -170,7 +170,7 @@ def _either_way(run: Run, constraint: Constraint) -> str:
     """The nearest values with which the dividend would be a multiple of the divisor: `set model_axis_size to 2 or 4`."""
     from pytest_gbs.frameworks.repairs import divisors
 
-    sizes = [size for name in (*constraint.dividend, *constraint.divisor) if isinstance(size := run.geometry.get(name), Quantity)]
+    sizes = [size for name in constraint.names if isinstance(size := run.geometry.get(name), Quantity)]
     if len(sizes) != 2 or min(size.value for size in sizes) < 1:
         return ""
     values = divisors(sizes[1].value, sizes[0].value)
@@ -191,10 +191,10 @@ def _over(divisor: str) -> str:
 
 
 def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
-    names = (*constraint.dividend, *constraint.divisor)
+    names = constraint.names
     message = f"{_undivided(run, constraint.dividend)} divisible by {_stated(run, constraint.divisor)}; {_does(run, constraint)}"
     details = _worked_out(run, names)
-    related = _related(run, names, at)
+    related = beside(_located(run, names), at)
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
     label = _label(run, names)
     nearest, fixes = _ways_out(run, constraint)
@@ -234,7 +234,8 @@ def _ways_out(run: Run, constraint: Constraint) -> tuple[str, tuple[Fix, ...]]:
 
 def _advice(run: Run, constraint: Constraint) -> str:
     """The number of GPUs with which the division would leave no remainder, or "" if that is not the question."""
-    sizes = {name: size for name, size in run.geometry.stated.items() if not _is_hardware(name, size)}
+    stated = run.geometry.stated.items()
+    sizes = {name: size for name, size in stated if name not in RANKS and all(leaf.name not in RANKS for leaf in leaves(size))}
     dividend, divisor = _symbolic(constraint.dividend, run, sizes), _symbolic(constraint.divisor, run, sizes)
     answer = dividing(dividend, divisor) if dividend and divisor else None
     if not isinstance(answer, Multiples) or answer.nothing or answer.name not in RANKS or _is_uneven(run, constraint):
@@ -246,12 +247,8 @@ def _advice(run: Run, constraint: Constraint) -> str:
 
 def _is_uneven(run: Run, constraint: Constraint) -> bool:
     """Whether an operand has no value since a division leaves a remainder: what reports that division says how to fix it."""
-    sizes = (run.geometry.get(name) for name in (*constraint.dividend, *constraint.divisor))
+    sizes = (run.geometry.get(name) for name in constraint.names)
     return any(isinstance(size, Unknown) and size.reason == Reason.NOT_WHOLE for size in sizes)
-
-
-def _is_hardware(name: str, size: Size) -> bool:
-    return name in RANKS or any(leaf.name in RANKS for leaf in leaves(size))
 
 
 def _symbolic(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None) -> Monomial | None:
@@ -325,13 +322,8 @@ def _called(names: tuple[str, ...]) -> str:
 
 def _worked_out(run: Run, names: tuple[str, ...]) -> tuple[str, ...]:
     """How each of sizes `names` was computed that was, a line each."""
-    return tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name), run)))
-
-
-def _arithmetic(size: Size | None, run: Run) -> str:
-    if isinstance(size, Quantity) and size.because:
-        return f"{called(size.name)} {size.value:,} = {computed(size, run.framework.equations)}"
-    return ""
+    sizes = (size for name in names if isinstance(size := run.geometry.stated.get(name), Quantity) and size.because)
+    return tuple(f"{called(size.name)} {size.value:,} = {computed(size, run.framework.equations)}" for size in sizes)
 
 
 def _located(run: Run, names: tuple[str, ...]) -> list[Quantity]:
@@ -358,10 +350,6 @@ def place(run: Run, names: tuple[str, ...]) -> Location:
     """Where to point: the divisor's own number in the recipe, else another operand, else the file's first character."""
     nearest = _nearest(run, names)
     return (nearest and nearest.at) or run.start
-
-
-def _related(run: Run, names: tuple[str, ...], at: Location) -> tuple[Related, ...]:
-    return beside(_located(run, names), at)
 
 
 def _rests_on_hardware(run: Run, names: tuple[str, ...]) -> bool:

@@ -60,7 +60,7 @@ def _bounds(run: Run, applying: Iterable[Constraint]) -> tuple[Bounds, list[str]
         quotient = dividend.over(divisor) if dividend and divisor else None
         narrowed = _narrowed(bounds, quotient, constraint)
         if narrowed is None:
-            names = (*constraint.dividend, *constraint.divisor)
+            names = constraint.names
             undecided += [name for name in names if name not in forms] or names
         bounds = narrowed or bounds
     return bounds, undecided, forms.get(Name.GLOBAL_BATCH_SIZE)

@@ -102,7 +102,8 @@ class CommandLineAlone:
                     framework, given = self._with_own_defaults(found, words, program, framework)
                 if framework is None or not _takes(framework, style) or (file is None and _is_another(framework, programs)):
                     continue
-                by_keys, sized = _is_recognised_by_keys(framework, composed.document), _gives_sizes(framework, given)
+                by_keys = all(any(key in composed.document.keyed for key in group) for group in framework.recognition.one_of)
+                sized = _gives_sizes(framework, given)
                 if not (sized and (by_keys or names_trainer(framework)) if file is not None else sized or by_keys):
                     return None
                 framework = _as_program_has_it(framework, file) if file is not None else framework
@@ -220,10 +221,6 @@ def _gives_sizes(framework: Framework, given: list[CommandSetting]) -> bool:
     """Whether a command line gives a factor of the batch, or the file that has it; a program may set all of those that it is not given."""
     paths = {setting.path for setting in given}
     return any(row.name in _FACTORS and (row.key in paths or row.key[:1] in paths) for row in framework.rows)
-
-
-def _is_recognised_by_keys(framework: Framework, document: Document) -> bool:
-    return all(any(key in document.keyed for key in group) for group in framework.recognition.one_of)
 
 
 def _as_program_has_it(framework: Framework, file: PythonFile) -> Framework | None:

@@ -119,6 +119,11 @@ class Constraint(NamedTuple):
     by_trainer: bool = False
     only_before: str = ""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every size of the relation."""
+        return (*self.dividend, *self.divisor)
+
 
 class Exclusion(NamedTuple):
     """Keys of which the framework accepts at most one while all conditions of `when` hold. `label` says what it does otherwise.

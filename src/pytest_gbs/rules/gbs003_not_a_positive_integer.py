@@ -56,7 +56,9 @@ def check(file: FileView) -> Iterator[Outcome]:
     for row in odd:
         value = _target(keyed[row.key][1])
         if isinstance(value, Scalar) and value.plain and (trap := _other_reading(row, value, file)):
-            yield _reads_otherwise(file.document, row, trap)
+            node = keyed[row.key][1]
+            at = Location(file.document.source.path, node.start, node.stop, row.key)
+            yield Finding(ITS_RULE, f"{dotted(row.key)} {trap}", Severity.WARNING, at)
 
 
 def _is_ordinary(row: Row, node: Node) -> bool:
@@ -117,12 +119,6 @@ def _other_reading(row: Row, node: Scalar, file: FileView) -> str:
     if len(digits) > 1 and digits[0] == "0" and is_digits(digits) and digits.lstrip("0") != str(value):
         return f"{node.text} is read as {value}: YAML 1.1 reads a leading zero as octal"
     return ""
-
-
-def _reads_otherwise(document: Document, row: Row, trap: str) -> Finding:
-    node = document.keyed[row.key][1]
-    at = Location(document.source.path, node.start, node.stop, row.key)
-    return Finding(ITS_RULE, f"{dotted(row.key)} {trap}", Severity.WARNING, at)
 
 
 _RECIPE = """\

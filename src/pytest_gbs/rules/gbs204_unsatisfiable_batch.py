@@ -148,7 +148,7 @@ def _names(checks: Iterable[_Check]) -> tuple[str, ...]:
 def _operands(check: _Check) -> tuple[str, ...]:
     if isinstance(check, Equation):
         return (check.result, *check.product, *check.divisors)
-    return (*check.dividend, *check.divisor)
+    return check.names
 
 
 def _related(run: Run, core: Iterable[_Check], at: Location) -> Iterator[Related]:

@@ -26,7 +26,7 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each search that finds no line, or several, in a recipe that the script can run."""
     for grep in run.launch.greps if run.launch is not None else ():
         wrong = [
-            f"{what} in {_first_of(paths)}"
+            f"{what} in {paths[0]}" + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
             for paths, what in ((grep.without, "nothing"), (grep.several, "several lines"))
             if paths and len(paths) < grep.of
         ]
@@ -35,10 +35,6 @@ def check(run: Run) -> Iterator[Outcome]:
             message = f"grep for {key} finds {', and '.join(wrong)}, of the {grep.of} recipes that this script can run"
             holds = f"write {key} once in each recipe, or search for '^{key}:' with grep -m1"
             yield Finding(ITS_RULE, message, Severity.WARNING, grep.at, "search", holds=holds)
-
-
-def _first_of(paths: tuple[str, ...]) -> str:
-    return paths[0] + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
 
 
 _SCRIPT = """\

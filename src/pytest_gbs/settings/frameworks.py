@@ -53,7 +53,7 @@ def describe(stated: Any, root: str, file: str) -> Described:
         described = _Description(each, known)
         tables.extend(described.tables())
         if each.text:
-            lines.extend(_sentences(described.wrong, each))
+            lines.extend(sentences(described.wrong, each.home, each.text, ()) if described.wrong else ())
         else:
             wrong.extend(problem._replace(path=(*each.path, *problem.path)) for problem in described.wrong)
     return Described(tuple(tables), tuple(wrong), tuple(lines))
@@ -102,12 +102,6 @@ def _of_file(stated_at: Path, path: str, root: str) -> _Stated:
     file = parse(path, read_bytes(f"{root}/{path}", MOST_SETTINGS_BYTES), ())
     name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".toml")
     return _Stated(stated_at, name, file.raw, path, file.text or "\n")
-
-
-def _sentences(wrong: list[SettingsProblem], stated: _Stated) -> list[str]:
-    if not wrong:
-        return []
-    return sentences(wrong, stated.home, stated.text, ())
 
 
 class _Description:

@@ -227,7 +227,8 @@ def join(state: ShellState, branches: list[tuple[ShellState, bool]], at: Locatio
                     result.variables[name] = mine.lowered(at, name)
             else:
                 kept = _kept(name, mine, other, at) or _lengthened(name, mine, other, at)
-                result.variables[name] = kept or _maybe(name, at, exported=bool((mine and mine.exported) or (other and other.exported)))
+                exported = bool((mine and mine.exported) or (other and other.exported))
+                result.variables[name] = kept or Variable((unknown(name, at),), exported=exported)
         _join_rest(result, branch, chosen is not None)
     state.become(result)
 
@@ -275,10 +276,6 @@ _decisive = lazy_pattern(
 def _decides_nothing(words: Iterable[str]) -> bool:
     """Whether none of `words`, of which some parts are known, sets what a batch is made of."""
     return not any(_decisive().search(word.lower()) for word in words)
-
-
-def _maybe(name: str, at: Location, *, exported: bool = False) -> Variable:
-    return Variable((unknown(name, at),), exported=exported)
 
 
 def _join_rest(result: ShellState, branch: ShellState, chosen: bool) -> None:

@@ -60,7 +60,8 @@ class ProgramComments:
         above = self._above(first)
         if above:
             blocks.insert(0, self._block(above, None, HEADER))
-        top = self._above(self._first_code()) if alone else []
+        body = self.program.tree.body
+        top = self._above(body[0].lineno if body else 1) if alone else []
         if top and top != above:
             blocks.insert(0, self._block(top, None, HEADER))
         return (*text, *blocks)
@@ -129,10 +130,6 @@ class ProgramComments:
         while first - 1 in comments and comments[first - 1][2]:
             first -= 1
         return list(range(first, line))
-
-    def _first_code(self) -> int:
-        body = self.program.tree.body
-        return body[0].lineno if body else 1
 
     def _block(self, lines: list[int], owner: KeyPath | None, placement: str) -> CommentBlock:
         texts: list[str] = []
