@@ -25,39 +25,26 @@ _READS_ALL: Final = (["-r", "-d", ""], ["-d", "", "-r"], ["-rd", ""])
 class OwnCommands(Launching):
     """A file of which the commands are read that change the shell itself."""
 
-    def do_nothing(self, _words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read a command that changes nothing here."""
-        return YES
-
-    def do_false(self, _words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `false`."""
-        return NO
-
-    def do_test(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `test` and `[` as a command."""
+    def _test(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         return self.test_words(words[1:-1] if words[0].text == "[" else words[1:])
 
-    def do_exit(self, _words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `exit`."""
+    def _exit(self, _words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         self.state.over = EXIT
         return UNKNOWN
 
-    def do_return(self, _words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `return`."""
+    def _return(self, _words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         if self.calls:
             self.calls[-1].left.append(self.state.copy())
         self.state.over = RETURN
         return UNKNOWN
 
-    def do_break(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `break` and `continue`."""
+    def _break(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         if self.loops:
             self.state.over = BREAK if words[0].text == "break" else CONTINUE
             self.loops[-1].left.append(self.state.copy())
         return UNKNOWN
 
-    def do_shift(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `shift`."""
+    def _shift(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         count = 1 if len(words) == 1 else self.calculate(words[1].parts)[0]
         known = self.state.arguments
         if known is None or count is None or count < 0:
@@ -71,7 +58,7 @@ class OwnCommands(Launching):
         self.state.arguments = known[count:]
         return YES
 
-    def do_set(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+    def _set(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         """Read `set`: the arguments behind its options, and `-a`."""
         for index, word in enumerate(words[1:], 1):
             known = word.starts_with
@@ -87,8 +74,7 @@ class OwnCommands(Launching):
                 break
         return YES
 
-    def do_cd(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `cd` and `pushd`."""
+    def _cd(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         targets = [word for word in words[1:] if not (word.text or "").startswith("-")]
         here, (last, *pushed) = self.state.folder, self.state.left
         if words[0].text == "pushd":
@@ -98,14 +84,13 @@ class OwnCommands(Launching):
         self.state.left = (here, *pushed)
         return YES
 
-    def do_popd(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `popd`."""
+    def _popd(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         here, (_, *pushed) = self.state.folder, self.state.left
         self.state.folder = pushed[0] if pushed and len(words) == 1 else Folder(None)
         self.state.left = (here, *pushed[1:])
         return YES
 
-    def do_source(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+    def _source(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         """Read another file in this shell; what it sets is unknown if it can't be read, and what environments are if the tree lacks it."""
         source = self.file(words[1]) if len(words) > 1 else None
         if source is None and len(words) > 1 and self.others is not None:
@@ -136,13 +121,11 @@ class OwnCommands(Launching):
             return bool(word.parts) and bool(_sets_up_a_shell().search(word.parts[-1].text or ""))
         return path.startswith(("/", "~")) or self.state.folder.path is not None
 
-    def do_eval(self, words: Words, _before: Assignments, feed: Parts | None) -> Truth:
-        """Read `eval`."""
+    def _eval(self, words: Words, _before: Assignments, feed: Parts | None) -> Truth:
         self.launch(words, {}, feed, words[0].at)
         return EXPECTED
 
-    def do_let(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `let`."""
+    def _let(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         result = UNKNOWN
         for word in words[1:]:
             value, defaults, _ = self.calculate(word.parts)
@@ -151,7 +134,7 @@ class OwnCommands(Launching):
                 self.state.forget(word.starts_with.split("=")[0].rstrip("+-*/%&|^<>"), word.at)
         return result
 
-    def do_read(self, words: Words, before: Assignments, feed: Parts | None) -> Truth:
+    def _read(self, words: Words, before: Assignments, feed: Parts | None) -> Truth:
         """Read `read`: the words of a herestring, the whole of a heredoc with `-d ''`, or something unknown."""
         if feed is not None and [word.text for word in words[1:-1]] in _READS_ALL and (words[-1].text or "").isidentifier():
             self.state.assign(words[-1].text or "", Variable(_trimmed(feed)))
@@ -174,7 +157,7 @@ class OwnCommands(Launching):
                 self.state.assign(name, Variable(parts))
         return YES
 
-    def do_fill(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+    def _fill(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         """Read `mapfile` and `getopts`: the names among the words become unknown; of no arguments `getopts` finds no option."""
         for word in words[1:]:
             if word.text and word.text.isidentifier():
@@ -185,7 +168,7 @@ class OwnCommands(Launching):
         self.forget_words(("OPTARG", "OPTIND"), words[0].at)
         return Truth(False, default=True) if none else UNKNOWN
 
-    def do_printf(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+    def _printf(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         """Read `printf -v NAME`."""
         if len(words) > 2 and words[1].text == "-v" and words[2].text:
             self.state.forget(words[2].text.split("[")[0], words[2].at)
@@ -222,12 +205,12 @@ def _trimmed(parts: Parts) -> Parts:
 OWN_COMMANDS: Final[dict[str, Callable[[OwnCommands, Words, Assignments, Parts | None], Truth]]] = {
     **dict.fromkeys(
         words_of(": true echo pwd trap shopt ulimit umask wait jobs alias unalias hash enable bind disown times complete fg bg"),
-        OwnCommands.do_nothing,
+        lambda *_: YES,
     ),
-    "false": OwnCommands.do_false, "test": OwnCommands.do_test, "[": OwnCommands.do_test, "exit": OwnCommands.do_exit,
-    "return": OwnCommands.do_return, "break": OwnCommands.do_break, "continue": OwnCommands.do_break, "shift": OwnCommands.do_shift,
-    "set": OwnCommands.do_set, "cd": OwnCommands.do_cd, "pushd": OwnCommands.do_cd, "popd": OwnCommands.do_popd,
-    "source": OwnCommands.do_source,
-    ".": OwnCommands.do_source, "eval": OwnCommands.do_eval, "let": OwnCommands.do_let, "read": OwnCommands.do_read,
-    "mapfile": OwnCommands.do_fill, "readarray": OwnCommands.do_fill, "getopts": OwnCommands.do_fill, "printf": OwnCommands.do_printf,
+    "false": lambda *_: NO, "test": OwnCommands._test, "[": OwnCommands._test, "exit": OwnCommands._exit,
+    "return": OwnCommands._return, "break": OwnCommands._break, "continue": OwnCommands._break, "shift": OwnCommands._shift,
+    "set": OwnCommands._set, "cd": OwnCommands._cd, "pushd": OwnCommands._cd, "popd": OwnCommands._popd,
+    "source": OwnCommands._source,
+    ".": OwnCommands._source, "eval": OwnCommands._eval, "let": OwnCommands._let, "read": OwnCommands._read,
+    "mapfile": OwnCommands._fill, "readarray": OwnCommands._fill, "getopts": OwnCommands._fill, "printf": OwnCommands._printf,
 }  # fmt: skip
