@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_EVALUATED
 from pytest_gbs.readers.command_settings import CommandLine
@@ -13,6 +13,9 @@ from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Items, Known, Lost, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class Evaluation:

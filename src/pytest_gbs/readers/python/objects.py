@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.arguments import CLASSES, argument_classes
@@ -15,6 +15,10 @@ from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.names import Names
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Place, Table, Value, table_of
 from pytest_gbs.readers.python.scopes import Binding, Scope
+
+if TYPE_CHECKING:
+    from typing import Self
+
 
 # Decorators that fill a class from the command line and hand it to their function, and the option of both that names a file which
 # fills it too (draccus 0.11.5, wrappers and argparsing.py; pyrallis 0.3.1, utils.py CONFIG_ARG).
