@@ -10,7 +10,7 @@ from pytest_gbs import Given
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.report import Report
-from pytest_gbs.model.settings import Expectation, LaunchContext, Settings
+from pytest_gbs.model.settings import Expectation, Hardware, Settings
 from tests.rules.claimed import recipe
 from tests.support import check
 
@@ -28,7 +28,7 @@ def batch(report: Report, entry: int) -> int | None:
     return size.value if isinstance(size, Quantity) else None
 
 
-BIG = LaunchContext(("**",), "big cluster", num_nodes=4, gpus_per_node=8, origin="[[tool.gbs.launch]]")
+BIG = Hardware(("**",), num_nodes=4, gpus_per_node=8, origin="[[tool.gbs.launch]]", name="big cluster")
 GRPO = recipe(16, 4, more="num_generations: 14\nreward_funcs: [accuracy]")
 
 

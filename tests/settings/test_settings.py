@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 
 from pytest_gbs.files.shipped import read_schema
 from pytest_gbs.model.errors import SettingsError, UsageError
-from pytest_gbs.model.settings import Expectation, Hardware, LaunchContext, Settings
+from pytest_gbs.model.settings import Expectation, Hardware, Settings
 from pytest_gbs.settings import Overrides, load_settings
 from pytest_gbs.settings.explain import problems, sentences
 from pytest_gbs.settings.hardware import hardware_for
@@ -156,8 +156,8 @@ same = "world-size"
             Hardware(("gb200/**",), gpus_per_node=4, origin="gpus-per-node in [[hardware]] of gbs.toml"),
         ),
         launches=(
-            LaunchContext(("**",), "nightly", 2, 8, origin="num-nodes and gpus-per-node in [[launch]] of gbs.toml"),
-            LaunchContext(("a/", "b/"), "one", world_size=64, origin="world-size in [[launch]] of gbs.toml"),
+            Hardware(("**",), 2, 8, origin="num-nodes and gpus-per-node in [[launch]] of gbs.toml", name="nightly"),
+            Hardware(("a/", "b/"), world_size=64, origin="world-size in [[launch]] of gbs.toml", name="one"),
         ),
         expect=(
             Expectation(("sft/**",), "global_batch_size", (128,), origin="[[expect]] of gbs.toml", text="global-batch-size = 128"),

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pytest_gbs.checking.launch_index import LaunchIndex
 
 _FLAGS = ((Name.NUM_NODES, "--nodes"), (Name.GPUS_PER_NODE, "--gpus-per-node"), (Name.WORLD_SIZE, "--world-size"))
-_KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (Name.WORLD_SIZE, "world-size"))
 
 
 class HardwareLookup:
@@ -65,9 +64,8 @@ class HardwareLookup:
         stated = hardware_for(self._settings, path)
         if stated is None:
             return {}
-        values = (stated.num_nodes, stated.gpus_per_node, stated.world_size)
-        pairs = zip(_KEYS, values, strict=True)
-        return {name: Quantity(name, v, Origin.SETTINGS, key=key, note=Note(stated.origin)) for (name, key), v in pairs if v is not None}
+        note = Note(stated.origin)
+        return {name: Quantity(name, value, Origin.SETTINGS, key=name.replace("_", "-"), note=note) for name, value in stated.sizes.items()}
 
     def _given(self, given: CommandLineHardware) -> Sizes:
         """The hardware of the command line as sizes, launcher files read."""

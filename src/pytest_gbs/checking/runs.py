@@ -224,8 +224,8 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
     for launch in context.settings.launches:
         if not matches_any(run.path, launch.paths):
             continue
-        stated = {Name.NUM_NODES: launch.num_nodes, Name.GPUS_PER_NODE: launch.gpus_per_node, Name.WORLD_SIZE: launch.world_size}
-        hardware = {n: Quantity(n, v, Origin.LAUNCH, key=launch.name, note=Note(launch.origin)) for n, v in stated.items() if v is not None}
+        note = Note(launch.origin)
+        hardware = {name: Quantity(name, value, Origin.LAUNCH, key=launch.name, note=note) for name, value in launch.sizes.items()}
         seen = geometry(sizes, hardware, applied_to(run.document, run.framework), run.document)
         start = Launch(Location(context.settings.source), Kind.SCRIPT, launch.name, tuple(hardware.values()))
         bare = run._replace(launch=start, geometry=seen, claims=(), assumptions=())

@@ -13,7 +13,8 @@ from pytest_gbs.model.rule import Rule
 class Hardware(NamedTuple):
     """Hardware stated for the recipes that match one of `paths` (globs relative to the root; ("**",) is all of them).
 
-    `origin` says where the settings state it, for people: "gpus-per-node in [tool.gbs] of pyproject.toml".
+    `origin` says where the settings state it, for people: "gpus-per-node in [tool.gbs] of pyproject.toml". With a `name` it is that of a
+    launch that no script holds: the recipes run on it as well, as an entry of their own that is called so.
     """
 
     paths: tuple[str, ...]
@@ -21,17 +22,13 @@ class Hardware(NamedTuple):
     gpus_per_node: int | None = None
     world_size: int | None = None
     origin: str = ""
+    name: str = ""
 
-
-class LaunchContext(NamedTuple):
-    """A launch that no script holds: recipes matching `paths` run on this hardware, as an entry of its own called `name`."""
-
-    paths: tuple[str, ...]
-    name: str
-    num_nodes: int | None = None
-    gpus_per_node: int | None = None
-    world_size: int | None = None
-    origin: str = ""
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes that are stated."""
+        stated = {"num_nodes": self.num_nodes, "gpus_per_node": self.gpus_per_node, "world_size": self.world_size}
+        return {name: value for name, value in stated.items() if value is not None}
 
 
 class Expectation(NamedTuple):
@@ -73,7 +70,7 @@ class Settings(NamedTuple):
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     exclude: tuple[str, ...] = ()
     hardware: tuple[Hardware, ...] = ()
-    launches: tuple[LaunchContext, ...] = ()
+    launches: tuple[Hardware, ...] = ()
     expect: tuple[Expectation, ...] = ()
     max_file_size: int = MOST_FILE_BYTES
     strict: bool = False

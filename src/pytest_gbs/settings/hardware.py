@@ -21,14 +21,14 @@ def hardware_for(settings: Settings, path: str) -> Hardware | None:
     folders: dict[str, str] = {}
     for entry in settings.hardware:
         if matches_any(path, entry.paths):
-            stated = {name: value for name in KEYS if (value := getattr(entry, name)) is not None}
-            values = _agreeing(stated, values)
-            folders.update(dict.fromkeys(stated, entry.origin.partition(" in ")[2]))
+            values = _agreeing(entry.sizes, values)
+            folders.update(dict.fromkeys(entry.sizes, entry.origin.partition(" in ")[2]))
     if not values:
         return None
     used = {folders[name]: [n for n in KEYS if n in values and folders[n] == folders[name]] for name in values}
     origin = " and ".join(origin_of(names, home) for home, names in used.items())
-    return Hardware((path,), **values, origin=origin)
+    nodes, each, world = map(values.get, KEYS)
+    return Hardware((path,), nodes, each, world, origin)
 
 
 def origin_of(names: Sequence[str], home: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pytest_gbs.files import globs
 from pytest_gbs.model.limits import MOST_PATTERN_CHARACTERS, MOST_PATTERNS
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.settings import Expectation, Hardware, LaunchContext, Settings
+from pytest_gbs.model.settings import Expectation, Hardware, Settings
 from pytest_gbs.settings.hardware import KEYS, contradiction, origin_of
 from pytest_gbs.settings.selection import advice, resolve
 
@@ -41,7 +41,7 @@ def build(raw: Raw, file: str, table: str, rules: Mapping[str, str]) -> tuple[Se
         per_file_ignores=tuple((glob, _codes(texts, rules)) for glob, texts in raw.get("per-file-ignores", {}).items()),
         exclude=tuple(raw.get("exclude", ())),
         hardware=tuple(_hardware(raw, file, table)),
-        launches=tuple(_launch(entry, _home(file, table, "launch")) for entry in raw.get("launch", ())),
+        launches=tuple(_stated(entry, _home(file, table, "launch")) for entry in raw.get("launch", ())),
         expect=tuple(e for entry in raw.get("expect", ()) for e in _expectations(entry, _home(file, table, "expect"))),
         max_file_size=int(raw.get("max-file-size", Settings().max_file_size)),
         strict=bool(raw.get("strict", False)),
@@ -82,17 +82,15 @@ def _fields(entry: Raw) -> dict[str, int]:
 
 
 def _hardware(raw: Raw, file: str, table: str) -> Iterator[Hardware]:
-    fields = _fields(raw)
-    if fields:
-        yield Hardware(_EVERYWHERE, **fields, origin=origin_of(list(fields), _home(file, table)))
-    for entry in raw.get("hardware", ()):
-        fields = _fields(entry)
-        yield Hardware(tuple(entry["paths"]), **fields, origin=origin_of(list(fields), _home(file, table, "hardware")))
+    if _fields(raw):
+        yield _stated(raw, _home(file, table))
+    yield from (_stated(entry, _home(file, table, "hardware")) for entry in raw.get("hardware", ()))
 
 
-def _launch(entry: Raw, home: str) -> LaunchContext:
+def _stated(entry: Raw, home: str) -> Hardware:
     fields = _fields(entry)
-    return LaunchContext(tuple(entry.get("paths", _EVERYWHERE)), entry["name"], **fields, origin=origin_of(list(fields), home))
+    paths = tuple(entry.get("paths", _EVERYWHERE))
+    return Hardware(paths, **fields, origin=origin_of(list(fields), home), name=entry.get("name", ""))
 
 
 def _expectations(entry: Raw, home: str) -> Iterator[Expectation]:
