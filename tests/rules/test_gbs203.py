@@ -6,7 +6,7 @@ import pytest
 
 from pytest_gbs import Given
 from pytest_gbs.model.equation import Enforcement, Equation
-from pytest_gbs.model.framework import Exclusion, Row
+from pytest_gbs.model.framework import KeyChoice, Row
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.quantity import Name, Origin
 from pytest_gbs.rules.gbs203_contradictory_batch import check
@@ -15,7 +15,7 @@ from tests.rules.claimed import checked
 from .building import ASSUMED, TABLE, accumulation, micro, only, parsed, place, run, shown, size, world
 
 KEYS = (("generation_batch_size",), ("steps_per_generation",))
-EXCLUDES = TABLE._replace(exclusions=(Exclusion(KEYS, "ValueError in GRPOConfig"),))
+EXCLUDES = TABLE._replace(exclusions=(KeyChoice(KEYS, "ValueError in GRPOConfig"),))
 
 
 @pytest.mark.parametrize(

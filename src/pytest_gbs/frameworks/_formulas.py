@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pytest_gbs.model.equation import Rounding
+from pytest_gbs.model.equation import Equation, Rounding
+from pytest_gbs.model.framework import Constraint
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.record import NamedTuple
 
 FORMULA: Final = "size = size * size, with / or // and one size or (size * size) behind it"
 RELATION: Final = "size * size % (size * size) == 0, or size / size >= 2"
@@ -16,40 +16,25 @@ _PRODUCT: Final = rf"{_NAME}(?: ?\* ?{_NAME})*"
 _GROUP: Final = rf"(?:{_NAME}|\( ?{_PRODUCT} ?\))"
 
 
-class Formula(NamedTuple):
-    """`result` = `product` / `divisors`, rounded or not."""
-
-    result: str
-    product: tuple[str, ...]
-    divisors: tuple[str, ...]
-    rounding: str
-
-
-class Relation(NamedTuple):
-    """`dividend` holds whole `divisor`s; or, with `at_least`, their quotient is at least so much."""
-
-    dividend: tuple[str, ...]
-    divisor: tuple[str, ...]
-    at_least: int | None
-
-
-def formula(text: str) -> Formula | None:
-    """What a formula says, or None if it is none."""
+def formula(text: str) -> Equation | None:
+    """The equation that a formula writes, or None if it is none."""
     match = _formula().fullmatch(" ".join(text.split()))
     if match is None:
         return None
     rounding = Rounding.FLOOR if match["sign"] == "//" else Rounding.EXACT
-    return Formula(match["result"], _names(match["product"]), _names(match["divisors"] or ""), rounding)
+    return Equation(match["result"], _names(match["product"]), _names(match["divisors"] or ""), rounding)
 
 
-def relation(text: str) -> Relation | None:
-    """What a relation says, or None if it is none."""
+def relation(text: str) -> Constraint | None:
+    """The sizes that a relation holds between, or None if it is none; `at_least` where it is about their quotient."""
     text = " ".join(text.split())
     match = _multiple().fullmatch(text)
     if match is not None:
-        return Relation(_names(match["dividend"]), _names(match["divisor"]), None)
+        return Constraint("", _names(match["dividend"]), _names(match["divisor"]))
     match = _least().fullmatch(text)
-    return None if match is None else Relation(_names(match["dividend"]), _names(match["divisor"] or ""), int(match["least"]))
+    if match is None:
+        return None
+    return Constraint("", _names(match["dividend"]), _names(match["divisor"] or ""), int(match["least"]))
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 from pytest_gbs.frameworks._recognition import Index, TableEntry
-from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.equation import Equation
-from pytest_gbs.model.framework import (
-    Constraint,
-    Era,
-    Exclusion,
-    FeedsGpus,
-    Framework,
-    Recognition,
-    Removal,
-    Requirement,
-    Row,
-    SameAs,
-    Switch,
-    Text,
-    ValueReading,
-)
-from pytest_gbs.model.pins import Evidence
+from pytest_gbs.model import condition, equation, framework, pins
 from pytest_gbs.model.record import Any, Final
 
-_KINDS: Final = {
-    kind.__name__: kind
-    for kind in (
-        *(Condition, Constraint, Equation, Era, Evidence, Exclusion, FeedsGpus, Framework, ValueReading),
-        *(Recognition, Removal, Requirement, Row, SameAs, Switch, Text),
-    )
-}
+# The named tuples that a table is made of.
+_MODULES: Final = (condition, equation, framework, pins)
+_KINDS: Final = {name: kind for module in _MODULES for name, kind in vars(module).items() if isinstance(kind, type)}
 _HOOK: Final = "hook"
 
 

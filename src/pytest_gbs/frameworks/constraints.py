@@ -12,7 +12,7 @@ from pytest_gbs.arithmetic.wording import beside, called, computed, count, leave
 from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.equation import Enforcement, Equation, Monomial, fixed, letter, ratio
-from pytest_gbs.model.framework import Constraint, Exclusion, Framework, Requirement, Switch
+from pytest_gbs.model.framework import Constraint, Framework, KeyChoice, Switch
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import RANKS, Name, Noted, Origin, Quantity, Reason, Size, Unknown
@@ -280,7 +280,7 @@ def _does(run: Run, constraint: Constraint) -> str:
     return f"{run.framework.title.split(' (')[0]} {_DOES[constraint.enforcement]}{in_versions(constraint, run.framework)}"
 
 
-def in_versions(check: Constraint | Exclusion | Requirement | Equation | Switch, framework: Framework) -> str:
+def in_versions(check: Constraint | KeyChoice | Equation | Switch, framework: Framework) -> str:
     """The end of a message whose check not every version makes: ` (before 0.4 it does not check this)`, ` (since verl 0.4)`."""
     since = None if isinstance(check, Switch) else check.since
     said = check.doubt or (f"since {framework.package} {since}" if since else "")

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias, TypeVar
 
 from pytest_gbs.model.equation import Equation
-from pytest_gbs.model.framework import Constraint, Era, Exclusion, Framework, Requirement, Switch
+from pytest_gbs.model.framework import Constraint, Era, Framework, KeyChoice, Switch
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.pins import Evidence, Pin, Version
 
 # Whether a copy of the framework has one of the pieces of evidence, None if none of their files is in it.
 Says: TypeAlias = Callable[[tuple[Evidence, ...]], "bool | None"]
-_Evident = TypeVar("_Evident", Constraint, Exclusion, Requirement)
-_Check = TypeVar("_Check", Equation, Constraint, Exclusion, Requirement, Switch)
+_Evident = TypeVar("_Evident", Constraint, KeyChoice)
+_Check = TypeVar("_Check", Equation, Constraint, KeyChoice, Switch)
 
 _SHORT_COMMIT: Final = 7  # letters
 _MAIN: Final = ("main", "master", "HEAD")  # what such a reference means is the newest version

@@ -125,27 +125,12 @@ class Constraint(NamedTuple):
         return (*self.dividend, *self.divisor)
 
 
-class Exclusion(NamedTuple):
-    """Keys of which the framework accepts at most one while all conditions of `when` hold. `label` says what it does otherwise.
+class KeyChoice(NamedTuple):
+    """Keys of which the framework accepts at most one, or needs at least one, while all conditions of `when` hold.
 
-    `since`, `until`, `evidence` and `doubt` are as for a `Constraint`.
-    """
-
-    keys: tuple[KeyPath, ...]
-    label: str = ""
-    source: str = ""
-    when: tuple[Condition, ...] = ()
-    since: str | None = None
-    until: str | None = None
-    evidence: tuple[Evidence, ...] = ()
-    doubt: str = ""
-
-
-class Requirement(NamedTuple):
-    """Keys of which the framework needs at least one. `label` says what it does otherwise.
-
-    Where programs compose configurations (`Arguments.HYDRA`) a file by itself need not be whole, and only its launches must meet
-    it; with `whole` the framework's files are. `since`, `until`, `evidence` and `doubt` are as for a `Constraint`.
+    `label` says what it does otherwise. Where programs compose configurations (`Arguments.HYDRA`) a file by itself need not be whole,
+    and only its launches must have what is needed; with `whole` the framework's files are. `since`, `until`, `evidence` and `doubt` are
+    as for a `Constraint`.
     """
 
     keys: tuple[KeyPath, ...]
@@ -308,8 +293,8 @@ class Framework(NamedTuple):
     rows: tuple[Row, ...]
     equations: tuple[Equation, ...]
     constraints: tuple[Constraint, ...] = ()
-    exclusions: tuple[Exclusion, ...] = ()
-    requirements: tuple[Requirement, ...] = ()
+    exclusions: tuple[KeyChoice, ...] = ()
+    requirements: tuple[KeyChoice, ...] = ()
     switches: tuple[Switch, ...] = ()
     texts: tuple[Text, ...] = ()
     assumed: tuple[tuple[str, int], ...] = ()

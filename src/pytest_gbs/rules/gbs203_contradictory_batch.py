@@ -25,7 +25,7 @@ from pytest_gbs.arithmetic.wording import beside, called, computed, leaves, list
 from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.equation import Enforcement
-from pytest_gbs.model.framework import Exclusion
+from pytest_gbs.model.framework import KeyChoice
 from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity
@@ -55,7 +55,7 @@ def _is_prose(size: Conflict) -> bool:
     return any(leaf.origin in _PROSE for value in size.values for leaf in leaves(value))
 
 
-def _exclusive(run: Run, exclusion: Exclusion, present: list[KeyPath]) -> Finding:
+def _exclusive(run: Run, exclusion: KeyChoice, present: list[KeyPath]) -> Finding:
     places = [place for key in present if (place := run.document.locate(key))]
     places.sort(key=lambda place: place.start)
     names = listing(map(dotted, present), last="and")

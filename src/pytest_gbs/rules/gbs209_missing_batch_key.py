@@ -18,7 +18,7 @@ from pytest_gbs.arithmetic.wording import listing
 from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.document import Scalar
-from pytest_gbs.model.framework import Arguments, Requirement
+from pytest_gbs.model.framework import Arguments, KeyChoice
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.location import KeyPath, dotted
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
@@ -45,7 +45,7 @@ def _is_there(run: Run, key: KeyPath) -> bool:
     return is_blank or is_set(run.document, key, run.framework.loader)
 
 
-def _is_open(run: Run, requirement: Requirement) -> bool:
+def _is_open(run: Run, requirement: KeyChoice) -> bool:
     """Whether others may give what is missing: the programs that compose a file, the reader of a document."""
     if run.launch is None:
         return run.framework.arguments == Arguments.HYDRA and not requirement.whole

@@ -148,7 +148,7 @@ def _sizes_in(text: str, part: str) -> tuple[str, ...] | None:
         says = formula(text)
         return None if says is None else (says.result, *says.product, *says.divisors)
     holds = relation(text)
-    return None if holds is None else (*holds.dividend, *holds.divisor)
+    return None if holds is None else holds.names
 
 
 def _texts(raw: Raw, kind: str, part: str) -> Iterator[tuple[Path, str]]:
