@@ -27,7 +27,6 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.recipe import Recipe, read_recipe
-from pytest_gbs.rules import rules
 from pytest_gbs.settings import load_settings
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def load(
     root, folder = find_root(asked), asked if asked.is_dir() else asked.parent
     inner = "" if asked == root else asked.relative_to(root).as_posix()
     target = f"{inner}/" if inner and asked.is_dir() else inner
-    settings = load_settings(root, None, rules={rule.code: rule.name for rule in rules()})
+    settings = load_settings(root, None)
     most = most_searched(root.as_posix()) if target else None
     tree = WorkTree(root, settings.max_file_size, settings.exclude, frozenset((target,)), most)
     report = check_worktree(tree, (target,), settings, hardware(nodes, gpus_per_node, world_size, ""), keep_runs=True)

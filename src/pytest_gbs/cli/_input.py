@@ -24,7 +24,6 @@ from pytest_gbs.model.location import Source, Tree
 from pytest_gbs.model.record import Final, NamedTuple
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.rules import rules
 from pytest_gbs.settings import Overrides, load_settings
 
 STDIN: Final = "-"
@@ -215,7 +214,7 @@ def _settings(arguments: argparse.Namespace, root: str) -> Settings:
         exclude=arguments.exclude,
         local_rules=arguments.allow_local_rules,
     )
-    return load_settings(root, arguments.config, overrides, rules={rule.code: rule.name for rule in rules()})
+    return load_settings(root, arguments.config, overrides)
 
 
 def _target(path: str, root: str) -> str:

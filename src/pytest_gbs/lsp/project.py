@@ -30,7 +30,6 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.readers import read
-from pytest_gbs.rules import rules
 from pytest_gbs.settings import load_settings
 
 EMPTY: Final = Report((), {}, {})
@@ -139,7 +138,7 @@ class Project:
         if self.folder is None:
             return
         try:
-            self.settings = load_settings(self.folder, None, rules={rule.code: rule.name for rule in rules()})
+            self.settings = load_settings(self.folder, None)
             self.problem = ""
         except GbsError as error:
             self.problem = str(error)

@@ -39,11 +39,8 @@ class PluginOptions(NamedTuple):
     root: Path
     folder: Path
     given: CommandLineHardware = CommandLineHardware()
-    select: tuple[str, ...] | None = None
-    ignore: tuple[str, ...] | None = None
-    strict: bool | None = None
+    overrides: Overrides = Overrides()
     changed_since: str | None = None
-    local_rules: tuple[str, ...] | None = None
     import_path: tuple[str, ...] = ()
 
 
@@ -101,14 +98,12 @@ def open_repository(start: Path, options: PluginOptions) -> CheckedTree:
 
 
 def _open_repository(start: Path, options: PluginOptions) -> CheckedTree:
-    from pytest_gbs.rules import rules
 
     root = find_root(start)
     marked = any((root / name).exists() for name in (".git", "gbs.toml", "pyproject.toml"))
     if not marked and start.is_relative_to(options.root):
         root = find_root(options.root)
-    overrides = Overrides(select=options.select, ignore=options.ignore, strict=options.strict, local_rules=options.local_rules)
-    found = CheckedTree(root, load_settings(root, None, overrides, rules={rule.code: rule.name for rule in rules()}), options)
+    found = CheckedTree(root, load_settings(root, None, options.overrides), options)
     found.must_be_sound()
     return found
 

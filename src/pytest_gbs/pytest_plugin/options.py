@@ -6,6 +6,7 @@ import pytest
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
 from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.settings import Overrides
 from pytest_gbs.pytest_plugin.checks import PluginOptions
 from pytest_gbs.pytest_plugin.imports import import_path
 
@@ -25,14 +26,12 @@ def read_options(config: pytest.Config) -> PluginOptions:
         given = hardware(nodes, per_node, world, "--gbs-")
     except UsageError as error:
         raise pytest.UsageError(f"gbs: {error}") from error
-    return PluginOptions(
-        config.rootpath,
-        config.invocation_params.dir,
-        given,
-        tuple(config.getoption("gbs_select")) or None,
-        tuple(config.getoption("gbs_ignore")) or None,
-        config.getoption("gbs_strict") or None,
-        config.getoption("gbs_changed_since") or None,
-        tuple(str(config.invocation_params.dir / path) for path in config.getoption("gbs_allow_local_rules")) or None,
-        import_path(config),
+    folder = config.invocation_params.dir
+    overrides = Overrides(
+        select=config.getoption("gbs_select"),
+        ignore=config.getoption("gbs_ignore"),
+        strict=config.getoption("gbs_strict") or None,
+        local_rules=[str(folder / path) for path in config.getoption("gbs_allow_local_rules")],
     )
+    since = config.getoption("gbs_changed_since") or None
+    return PluginOptions(config.rootpath, folder, given, overrides, since, import_path(config))

@@ -9,20 +9,22 @@ from pytest_gbs.files.root import StrPath, has_settings
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
 from pytest_gbs.model.settings import Overrides, Settings
+from pytest_gbs.rules import rules as built_in
 
 
 def load_settings(
-    root: StrPath, config: StrPath | None = None, overrides: Overrides | None = None, *, rules: Mapping[str, str]
+    root: StrPath, config: StrPath | None = None, overrides: Overrides | None = None, *, rules: Mapping[str, str] | None = None
 ) -> Settings:
     """The settings of the repository at `root`, those of the command line in front.
 
     They are in file `config`, or else in `gbs.toml`, or else in `[tool.gbs]` of pyproject.toml. `rules` are the names of all rules
-    by code.
+    by code, those of gbs itself if they are not given.
 
     Raises:
         SettingsError: the file can't be read or has mistakes; all of them are listed, a line each.
         UsageError: the overrides name no rule.
     """
+    rules = {rule.code: rule.name for rule in built_in()} if rules is None else rules
     settings = _found(str(root), rules) if config is None else _named(str(root), str(config), rules)
     if overrides is None or overrides == Overrides():
         return settings
