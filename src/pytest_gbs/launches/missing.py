@@ -14,7 +14,7 @@ from pytest_gbs.model.command import Command, Script, Word
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.launch import LostFlags, MissingFile
 from pytest_gbs.model.limits import MOST_NAMES_COMPARED
-from pytest_gbs.model.location import Source, Tree, Unreadable, below, upwards
+from pytest_gbs.model.location import Source, Tree, Unreadable, below, grouped, upwards
 
 _READ: Final = (*CONFIGURATIONS, *SCRIPTS, ".py")
 # Options of Hydra programs, which look for files in folders of their own.
@@ -67,8 +67,8 @@ class MissingFiles:
         if path not in self._looked_up:
             folder, _, name = path.rpartition("/")
             suffix = name[name.rindex(".") :]
-            siblings = self._folders.get(folder, ())
-            compared = siblings or self._by_suffix.get(suffix, ())
+            siblings = tuple(self._folders.get(folder, ()))
+            compared = siblings or tuple(self._by_suffix.get(suffix, ()))
             self._left -= len(compared)
             meant = "" if self._left < 0 else _meant(name, siblings) if siblings else nearest(path, compared) or ""
             self._looked_up[path] = meant, self._left >= 0 and any(each.endswith(suffix) for each in siblings)
@@ -86,14 +86,14 @@ class MissingFiles:
         return not (isinstance(found, Unreadable) and found.reason in NOT_THERE)
 
     @cached_property
-    def _folders(self) -> dict[str, tuple[str, ...]]:
+    def _folders(self) -> dict[str, list[str]]:
         """The names of the files right in each folder."""
-        return _grouped((folder, name) for folder, _, name in (path.rpartition("/") for path in self._paths))
+        return grouped((folder, name) for folder, _, name in (path.rpartition("/") for path in self._paths))
 
     @cached_property
-    def _by_suffix(self) -> dict[str, tuple[str, ...]]:
+    def _by_suffix(self) -> dict[str, list[str]]:
         """The paths of the files with each suffix."""
-        return _grouped((path[path.rfind(".") :], path) for path in self._paths)
+        return grouped((path[path.rfind(".") :], path) for path in self._paths)
 
     def _may_be_made(self, text: str, word: Word, script: Script) -> bool:
         """Whether a line of the script may make the file: it names it, or any variable if one gives it, where it writes."""
@@ -140,13 +140,6 @@ def _is_another_program(command: Command, named: list[tuple[str, Word]]) -> bool
     first = command.words[0]
     plain = first.text is None or first.starts_with.rpartition("/")[2].startswith("python")
     return plain and _TRAINS.search(program) is None
-
-
-def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
-    for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return {key: tuple(values) for key, values in found.items()}
 
 
 def _meant(name: str, names: tuple[str, ...]) -> str:

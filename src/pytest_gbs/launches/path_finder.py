@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
@@ -12,7 +11,7 @@ from pytest_gbs.launches.mentions import like
 from pytest_gbs.model.command import Command, Folder, Script, Word
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.limits import MOST_DOCKERFILES
-from pytest_gbs.model.location import Source, Tree, below, endings, upwards
+from pytest_gbs.model.location import Source, Tree, below, by_name, endings, upwards
 from pytest_gbs.readers.refusal import conflict
 
 _FLAT: Final = 3  # slashes of the path at which a container has a file that lies beside the job: /mnt/scripts/train.py
@@ -124,10 +123,7 @@ class PathFinder:
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
-        found: defaultdict[str, list[str]] = defaultdict(list)
-        for path in self._all:
-            found[path.rpartition("/")[2]].append(path)
-        return found
+        return by_name(self._all)
 
     def _module(self, name: str, command: Command, script: Script) -> str | None:
         """The file of a module that runs: from where the command runs, or the only one of its name, as an installed package has it."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pytest_gbs.launches.mentions import NameIndex, has_batch_key, programs, train
 from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS
-from pytest_gbs.model.location import Tree, Unreadable
+from pytest_gbs.model.location import Tree, Unreadable, by_name
 
 
 class Mentioned(NamedTuple):
@@ -33,8 +32,8 @@ class UnreadScripts:
 
     def __init__(self, tree: Tree, paths: Sequence[str], scripts: Iterable[str]) -> None:
         self._tree = tree
-        self._scripts = _by_name(path for path in scripts if not path.lower().endswith(DOCUMENTS))
-        self._configurations = _by_name(path for path in paths if path.endswith(CONFIGURATIONS))
+        self._scripts = by_name(path for path in scripts if not path.lower().endswith(DOCUMENTS))
+        self._configurations = by_name(path for path in paths if path.endswith(CONFIGURATIONS))
         self._bare = {name: name.rpartition(".")[0] for name in self._configurations}
         self._names = (NameIndex(self._scripts), NameIndex(self._configurations), NameIndex(self._bare.values()))
         self._mentioned: dict[str, Mentioned] = {}
@@ -95,13 +94,6 @@ class UnreadScripts:
         possible = outright | configurations.fitting(text) | {name for name, short in self._bare.items() if short in without}
         named = (_paths(self._scripts, scripts.named(text)), _paths(self._configurations, outright), _paths(self._configurations, possible))
         return Mentioned(programs(text), has_batch_key(text), *named)
-
-
-def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
-    found = defaultdict[str, list[str]](list)
-    for path in paths:
-        found[path.rpartition("/")[2]].append(path)
-    return found
 
 
 def _paths(by_name: dict[str, list[str]], names: Iterable[str]) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -14,7 +13,7 @@ from pytest_gbs.launches.python_file import PythonFile, read_imports
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import FeedsGpus, Framework
 from pytest_gbs.model.limits import MOST_PROGRAM_FILES
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.location import Source, grouped
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import Program
 from pytest_gbs.model.quantity import ONE_GPU, Name, Note, Noted, Origin, Quantity
@@ -69,7 +68,7 @@ def _trains_on_all(program: str, feeds: FeedsGpus, tree: DocumentCache) -> bool:
 def _files(path: str, tree: DocumentCache) -> Iterator[tuple[Source, PythonFile]]:
     """Yield the Python file at `path` and all that it imports from the tree, directly or not."""
     pending, known = [path], {path}
-    installed = tree.once("programs by name", lambda: _by_name(tree.paths()))
+    installed = tree.once("programs by name", lambda: grouped((_end(path), path) for path in tree.paths() if path.endswith(".py")))
     while pending:
         source = tree.read(pending.pop())
         file = read_imports(source) if isinstance(source, Source) else None
@@ -94,15 +93,6 @@ def _imported(name: str, path: str, tree: DocumentCache, installed: Mapping[str,
             for end in paths[-2:]:
                 alike = installed.get(_end(end), [])[: MOST_PROGRAM_FILES + 1]
                 yield from (each for each in alike if each.endswith(f"/{end}") or len(alike) > MOST_PROGRAM_FILES)
-
-
-def _by_name(paths: Iterable[str]) -> Mapping[str, list[str]]:
-    """The Python files among `paths` by the end of their paths."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for path in paths:
-        if path.endswith(".py"):
-            found[_end(path)].append(path)
-    return found
 
 
 def _end(path: str) -> str:

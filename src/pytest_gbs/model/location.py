@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pytest_gbs.model.limits import DEEPEST_FOLDER
 from pytest_gbs.model.pattern import lazy_pattern
@@ -108,6 +108,19 @@ class Lines:
         stop = max(start, min(location.stop, len(self.text)))
         line, end_line = self.line_of(start), self.line_of(stop)
         return Position(line, start - self.starts[line - 1] + 1, end_line, stop - self.starts[end_line - 1] + 1)
+
+
+def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The second texts of `pairs` by the first."""
+    found: dict[str, list[str]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def by_name(paths: Iterable[str]) -> dict[str, list[str]]:
+    """The `paths` by the names of their files."""
+    return grouped((path.rpartition("/")[2], path) for path in paths)
 
 
 def upwards(folder: str) -> Iterator[str]:
