@@ -13,8 +13,7 @@ _SHELLS: Final = ("bash", "zsh", "fish")
 _FILES: Final = ("PATH", "FILE", "RECIPE", "FOLDER", "REV_OR_PATH")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs completion` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
 
 
@@ -51,4 +50,4 @@ def whole_parser(file: object = None) -> argparse.ArgumentParser:
     return parser
 
 
-COMMAND = SubCommand("print a shell script that completes commands and flags", add_arguments, run)
+COMMAND = SubCommand("print a shell script that completes commands and flags", _add_arguments, run)

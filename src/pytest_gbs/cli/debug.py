@@ -10,8 +10,7 @@ from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.formats._debug import render
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs debug` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input(parser, "FILE")
     add_output(parser, formats="text")
 
@@ -26,4 +25,4 @@ def run(arguments: argparse.Namespace) -> int:
     return 2 if report.internal else 0
 
 
-COMMAND = SubCommand("show what each stage of a check made of a file", add_arguments, run, "[FLAG ...] FILE ...")
+COMMAND = SubCommand("show what each stage of a check made of a file", _add_arguments, run, "[FLAG ...] FILE ...")

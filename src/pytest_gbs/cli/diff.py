@@ -44,8 +44,7 @@ class _Revisions(NamedTuple):
     head_commit: str | None
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs diff` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     words = "git revisions (also BASE..HEAD and BASE...HEAD; HEAD defaults to the working tree), then paths after --"
     add_input(parser, metavar="BASE", words=words)
     parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only these recipes, like paths after --")
@@ -162,4 +161,4 @@ def _is_below(paths: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     return not wanted or any(each in (".", path) or path.startswith(f"{each}/") for each in wanted for path in paths if path)
 
 
-COMMAND = SubCommand("show what a change does to the batch size of each recipe", add_arguments, run, _USAGE)
+COMMAND = SubCommand("show what a change does to the batch size of each recipe", _add_arguments, run, _USAGE)

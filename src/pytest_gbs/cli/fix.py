@@ -8,8 +8,7 @@ from pytest_gbs.cli import check
 from pytest_gbs.cli._command import SubCommand
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs check` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_arguments(parser, fixing=True)
 
 
@@ -20,4 +19,4 @@ def run(arguments: argparse.Namespace) -> int:
     return check.run(arguments)
 
 
-COMMAND = SubCommand("apply safe fixes, or trust the comments or the settings", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = SubCommand("apply safe fixes, or trust the comments or the settings", _add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -33,8 +33,7 @@ _PROGRAMS: Final = (
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs frameworks` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="show what gbs knows about these: trl, trl-grpo")
     parser.add_argument("--all", action="store_true", help="show what gbs knows about each")
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)")
@@ -114,4 +113,4 @@ def _entry(table: Framework) -> dict[str, Any]:
     }
 
 
-COMMAND = SubCommand("list the supported frameworks, or show what gbs knows about one", add_arguments, run)
+COMMAND = SubCommand("list the supported frameworks, or show what gbs knows about one", _add_arguments, run)

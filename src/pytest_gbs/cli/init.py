@@ -32,8 +32,7 @@ _BASELINE: Final = "gbs-baseline.json"
 _QUESTION: Final = "write gbs.lock, so that a changed batch size fails from now on?"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs init` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="a folder of the repository (default: this one)")
     systems = ("auto", *SYSTEMS, "none")
     words = f"the system to write a job for: {', '.join(systems)} (default: auto, the one that is used here)"
@@ -193,4 +192,4 @@ def _write(path: Path, text: str) -> None:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
-COMMAND = SubCommand("write settings, a pre-commit hook, a CI job and the lock file", add_arguments, run)
+COMMAND = SubCommand("write settings, a pre-commit hook, a CI job and the lock file", _add_arguments, run)

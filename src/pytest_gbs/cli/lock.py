@@ -30,8 +30,7 @@ NOTHING_TO_LOCK: Final = "no recipe or launch has a batch that can be locked: gb
 _LISTED: Final = 12  # entries of a file that was not there, all of which are new
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs lock` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input(parser, words="update only these recipes (default: all)")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if gbs.lock would change")
     parser.add_argument("-q", "--quiet", action="store_true", help="do not print what changed")
@@ -149,4 +148,4 @@ def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, 
         yield f"  left out, since not even the batch of one GPU is known: {listed}"
 
 
-COMMAND = SubCommand("record the batch size of each recipe in gbs.lock, for gbs check", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = SubCommand("record the batch size of each recipe in gbs.lock, for gbs check", _add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -19,8 +19,7 @@ from pytest_gbs.model.run import Geometry, Run
 FORMATS: Final = ("text", "json", "markdown")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs plan` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--global-batch-size", type=number, metavar="N", help="samples per optimizer step")
     parser.add_argument("--world-size", type=number, metavar="N", help="training processes in total")
     parser.add_argument("--nodes", type=number, metavar="N", help="machines")
@@ -112,4 +111,4 @@ def _now(recipe: Run | None) -> tuple[int, int] | None:
     return (micro, accumulation) if micro and accumulation else None
 
 
-COMMAND = SubCommand("list the micro batches and accumulations that reach a batch size", add_arguments, run, "[FLAG ...]")
+COMMAND = SubCommand("list the micro batches and accumulations that reach a batch size", _add_arguments, run, "[FLAG ...]")

@@ -23,8 +23,7 @@ from pytest_gbs.report.timeline import timeline
 from pytest_gbs.rules import manuals
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs report` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input(parser)
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output-file", metavar="FILE", help="write the page there instead of standard output")
@@ -77,4 +76,4 @@ def _reports(request: CheckRequest, repository: GitRepository, commits: Sequence
         yield before[1]
 
 
-COMMAND = SubCommand("write an HTML page with the batch size of each recipe", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = SubCommand("write an HTML page with the batch size of each recipe", _add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -18,8 +18,7 @@ from pytest_gbs.settings.selection import advice, resolve
 _EXAMPLE: Final = "stale-declaration"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs rule` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     example = named(_EXAMPLE)
     words = f"codes, starts of codes, or names: {example.code}, GBS2, {example.name}"
     parser.add_argument("rules", nargs="*", metavar="CODE", help=words)
@@ -93,4 +92,4 @@ def _markdown(rule: Rule) -> Iterator[str]:
                 yield f"\n```{name.rpartition('.')[2]}\n# {name}\n{text.rstrip()}\n```"
 
 
-COMMAND = SubCommand("print the manual of a rule: what it finds, why, and how to fix it", add_arguments, run)
+COMMAND = SubCommand("print the manual of a rule: what it finds, why, and how to fix it", _add_arguments, run)

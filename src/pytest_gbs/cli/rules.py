@@ -28,8 +28,7 @@ FAMILIES: Final = {
 _HEAD = ("code", "name", "severity", "default", "what it finds")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs rules` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)")
 
 
@@ -63,4 +62,4 @@ def _families(known: Iterable[Rule]) -> Iterator[str]:
         yield f"## {title}\n\n{_table(rules, 'markdown')}"
 
 
-COMMAND = SubCommand("list all rules", add_arguments, run)
+COMMAND = SubCommand("list all rules", _add_arguments, run)

@@ -28,8 +28,7 @@ from pytest_gbs.model.scaling import Scaled, Stuck
 FORMATS: Final = ("text", "json", "markdown")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs scale` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="recipes, folders, or a script that launches one")
     group = parser.add_argument_group("the hardware to go to")
     add_hardware(group, number)
@@ -170,5 +169,5 @@ def _subjects(request: CheckRequest, report: Report, here: CommandLineHardware) 
 
 
 COMMAND = SubCommand(
-    "rewrite recipes for other hardware, keeping the global batch size", add_arguments, run, "PATH ... --nodes N [FLAG ...]"
+    "rewrite recipes for other hardware, keeping the global batch size", _add_arguments, run, "PATH ... --nodes N [FLAG ...]"
 )

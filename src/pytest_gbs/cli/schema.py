@@ -16,8 +16,7 @@ from pytest_gbs.model.errors import UsageError
 _OWN = ("settings", "framework", "report", "plan", "scale", "rules", "frameworks")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs schema` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "name",
         nargs="?",
@@ -49,4 +48,4 @@ def _of_recipes(name: str) -> str:
     return next(text(table, address) for table in tables() if slug(table.title) == name)
 
 
-COMMAND = SubCommand("print a JSON Schema: of settings, of recipes, or of JSON output", add_arguments, run)
+COMMAND = SubCommand("print a JSON Schema: of settings, of recipes, or of JSON output", _add_arguments, run)

@@ -19,8 +19,7 @@ from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.report import Report, Role
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs show` takes."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input(parser, words="files or folders (default: .), FILE:LINE for one recipe or launch, or - for standard input")
     parser.add_argument("--dataset-size", type=number, metavar="N", help="size of the data set, for the steps of one epoch")
     add_outputs(add_output(parser, formats="text, csv, json, jsonl, markdown"))
@@ -71,4 +70,4 @@ def _shows(wanted: Format) -> Callable[[Report, FormatOptions], str]:
     return wanted.show
 
 
-COMMAND = SubCommand("show each recipe's batch size, and where each number comes from", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = SubCommand("show each recipe's batch size, and where each number comes from", _add_arguments, run, "[FLAG ...] [PATH ...]")
