@@ -52,7 +52,6 @@ def test_an_unsaved_text_counts_until_it_is_dropped(tree: EditedTree) -> None:
     tree.put("only/here.yaml", "b: 2\n")
     assert tree.paths() == ("a.yaml", "only/here.yaml")
     assert tree.read("a.yaml") == Source("a.yaml", "a: 2\n")
-    assert tree.exists("only/here.yaml")
     tree.drop("a.yaml")
     tree.drop("only/here.yaml")
     assert tree.paths() == ("a.yaml",)
@@ -73,7 +72,7 @@ def test_without_a_folder_there_is_nothing_but_the_texts() -> None:
     tree = EditedTree(None)
     tree.put("a.yaml", "a: 1\n")
     tree.look_again()
-    assert (tree.paths(), tree.exists("b.yaml")) == (("a.yaml",), False)
+    assert tree.paths() == ("a.yaml",)
     assert isinstance(tree.read("b.yaml"), Unreadable)
 
 

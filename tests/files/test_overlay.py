@@ -16,8 +16,6 @@ def test_without_files_it_is_its_base(tmp_path: Path) -> None:
     assert tree.paths() == ("a.yaml",)
     assert tree.read("a.yaml") == base.read("a.yaml")
     assert isinstance(tree.read("b.yaml"), Unreadable)
-    assert tree.exists("a.yaml")
-    assert not tree.exists("b.yaml")
 
 
 def test_a_file_given_hides_that_of_the_base_or_stands_beside_it(tmp_path: Path) -> None:
@@ -32,4 +30,3 @@ def test_a_file_given_hides_that_of_the_base_or_stands_beside_it(tmp_path: Path)
 def test_it_can_lie_on_another(tmp_path: Path) -> None:
     tree = OverlayTree(OverlayTree(WorkTree(tmp_path), {"a.yaml": "a: 1\n", "b.yaml": ""}), {"a.yaml": "a: 2\n"})
     assert tree.read("a.yaml") == Source("a.yaml", "a: 2\n")
-    assert tree.exists("b.yaml")

@@ -49,10 +49,6 @@ class EditedTree:
             self._keep(path, found)
         return found
 
-    def exists(self, path: str) -> bool:
-        """Whether there is a file or folder at `path`."""
-        return path in self.unsaved or (self.base is not None and self.base.exists(path))
-
     def put(self, path: str, text: str) -> None:
         """Lay an unsaved text over the file at `path`, as the disk would have it."""
         data = text.encode("utf-8", "surrogatepass")

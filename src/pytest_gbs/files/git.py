@@ -300,10 +300,6 @@ class GitTree:
             self._texts[blob] = Unreadable(path, data) if isinstance(data, str) else decode(path, data)
         return self._texts[blob]._replace(path=path)
 
-    def exists(self, path: str) -> bool:
-        """Whether there is a file at `path`, which may be hidden or ignored."""
-        return path in self.blobs
-
     def changed(self, paths: Iterable[str]) -> Iterator[str]:
         """Yield those of `paths` whose file on disk is not the one of this tree: edited, new, or of another kind."""
         for path in paths:

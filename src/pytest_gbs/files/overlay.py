@@ -30,7 +30,3 @@ class OverlayTree(NamedTuple):
         if given is None:
             return self.base.read(path)
         return given if isinstance(given, Source) else Source(path, given)
-
-    def exists(self, path: str) -> bool:
-        """Whether there is a file at `path`, given or not."""
-        return path in self.files or not isinstance(self.base.read(path), Unreadable)

@@ -1,7 +1,7 @@
 """A folder on disk as a tree of files."""
 
 # Paths are plain text here: `import pathlib` alone takes 4 ms, and joining paths with it more than opening them.
-# ruff: noqa: PTH100, PTH114, PTH116, PTH117
+# ruff: noqa: PTH100, PTH114, PTH117
 
 from __future__ import annotations
 
@@ -149,14 +149,6 @@ class WorkTree(NamedTuple):
         words = launching_words(path)
         matters = bool(words) and may_hold(full, words)
         return Unreadable(path, f"{data}; max-file-size in [tool.gbs] raises it", matters=matters)
-
-    def exists(self, path: str) -> bool:
-        """Whether there is a file or folder at `path`, which may be hidden or ignored."""
-        try:
-            os.stat(_with_slash(self.root) + path)
-        except (OSError, ValueError):
-            return False
-        return True
 
 
 def _searched_near(root: str, most: int | None) -> str:
