@@ -58,7 +58,7 @@ def parsed(text: str, path: str = PATH) -> Document:
 def view(text: str, table: Framework | None = TABLE, path: str = PATH) -> FileView:
     """What a rule about one file gets to see of `text`."""
     of = parsed(text, path)
-    return FileView(of, table, read_sizes(of, table) if table else {}, None, False)
+    return FileView(of, table, read_sizes(of, table) if table else {}, None)
 
 
 def shown(of: Document, at: Location) -> str:

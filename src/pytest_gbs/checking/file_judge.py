@@ -10,7 +10,7 @@ from pytest_gbs.checking.finalise import merged
 from pytest_gbs.checking.judging import RecipeJudgement, judge_file, judge_recipe
 from pytest_gbs.checking.reporting import FileResult, Reporting
 from pytest_gbs.checking.repository import Repository
-from pytest_gbs.checking.runs import BATCH, Context, build_runs, claimed
+from pytest_gbs.checking.runs import BATCH, Context, build_runs
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
@@ -190,7 +190,7 @@ class FileJudge:
         launched = (*launched, *self._shown(document, own[0]))
         started = tuple(_turns(self._launch_run(resolved, own[0]) for resolved in launched))
         runs = self._with_locks((*_as_launched(runs, started), *started), document.number)
-        view = FileView(document, framework, sizes, None, claimed(runs))
+        view = FileView(document, framework, sizes, None)
         role = Role.COMPANION if framework.companion else Role.RECIPE
         judgement = self._doubt(self._settled(judge_recipe(runs, view, self._rules), framework), document)
         if own[0].unread is not None:
@@ -221,7 +221,7 @@ class FileJudge:
             file = file._replace(problems=tuple(problem for problem in file.problems if not problem.unless))
         self._repository.remember(path, file, document.source)
         judgement = judge_file(file, self._rules, Scope.LAUNCHER)
-        view = FileView(document, None, {q.name: q for q in file.quantities}, file, False)
+        view = FileView(document, None, {q.name: q for q in file.quantities}, file)
         of_file = judge_file(view, self._rules, Scope.FILE)
         both = RecipeJudgement(merged(of_file.outcomes, judgement.outcomes), judgement.internal + of_file.internal)
         pending = FileResult(path, Role.LAUNCHER, named, both, document.source)

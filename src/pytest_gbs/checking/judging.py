@@ -78,7 +78,7 @@ def _of_values_given(runner: _RuleRunner, rules: Rulebook, run: Run) -> Outcomes
     """What rules about values say of those that the command line of a launch gives."""
     if run.launch is None or run.places is None:
         return {}
-    view = FileView(run.document, run.framework, {}, None, False)
+    view = FileView(run.document, run.framework, {}, None)
     outcomes = runner.of((rule for rule in rules.all if rule.about == About.VALUE), view)
     return {
         code: [outcome for outcome in of_rule if outcome.at and not run.real(outcome.at).source.endswith(CONFIGURATIONS)]

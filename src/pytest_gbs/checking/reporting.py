@@ -79,7 +79,8 @@ class Reporting:
         outcomes = pending.judgement.outcomes
         if any(outcomes.values()) and not pending.named and pending.path in self.secondary_files:
             outcomes = finalise.as_notes(outcomes, self.rules)
-        outcomes, suppressed = finalise.of_file(outcomes, self._silence(pending))
+        silence = Silence(self._ignored(pending.path), self._severity, lambda outcomes: self._suppress(pending, outcomes))
+        outcomes, suppressed = finalise.of_file(outcomes, silence)
         flat = [outcome for each in outcomes.values() for outcome in each]
         findings = finalise.once(o for o in flat if isinstance(o, Finding))
         undetermined = tuple(o for o in flat if isinstance(o, Undetermined))
@@ -157,10 +158,6 @@ class Reporting:
                 source = self._repository.tree.read(location.source)
                 if isinstance(source, Source):
                     self.sources[location.source] = source
-
-    def _silence(self, pending: FileResult) -> Silence:
-        """What keeps findings of a document quiet, or rates them otherwise."""
-        return Silence(self._ignored(pending.path), self._severity, lambda outcomes: self._suppress(pending, outcomes))
 
     def _suppress(self, pending: FileResult, outcomes: Outcomes) -> Reported:
         """The outcomes that remain after suppression comments, with what those have in them that is of no use."""

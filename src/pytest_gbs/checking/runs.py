@@ -236,8 +236,3 @@ def claimed_in(run: Run, seen: Geometry) -> Iterator[Declaration]:
     """Yield what is claimed of `run` as it reads in another world."""
     each = (multiplied(claim.declaration, seen) for claim in run.claims)
     yield from (claim for claim in each if claim is not None)
-
-
-def claimed(runs: tuple[Run, ...]) -> bool:
-    """Whether anything says what the batch of these runs should be."""
-    return bool(runs and (runs[0].claims or runs[0].policies))

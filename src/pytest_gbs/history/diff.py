@@ -182,18 +182,15 @@ def _change(before: _Side | None, after: _Side | None) -> BatchChange | None:
 
 def _status(before: _Side, after: _Side) -> str:
     """What became of the batch; "" if neither it nor an operand of it is another one."""
-    if before.record is None or after.record is None:
-        return Status.UNKNOWN if (before.record is None) != (after.record is None) else ""
-    same = same_batch(before.record, after.record)
-    if same is False or (same is None and _shares_differ(before.record, after.record)):
+    was, now = before.record, after.record
+    if was is None or now is None:
+        return Status.UNKNOWN if (was is None) != (now is None) else ""
+    same = same_batch(was, now)
+    if same is False or (same is None and was.share and now.share and was.of == now.of and was.share != now.share):
         return Status.CHANGED
-    if same is None or (before.record.global_batch_size is not None and after.record.global_batch_size is None):
+    if same is None or (was.global_batch_size is not None and now.global_batch_size is None):
         return Status.UNKNOWN
-    return Status.SAME if moved(before.record, after.record) else ""
-
-
-def _shares_differ(a: Record, b: Record) -> bool:
-    return bool(a.share and b.share and a.of == b.of and a.share != b.share)
+    return Status.SAME if moved(was, now) else ""
 
 
 def _launch(side: _Side) -> str:

@@ -183,16 +183,15 @@ class LaunchResolver:
         Those are keys that it requires, if the program is not known to be one of them, since another may fill them in, and the
         configuration of DeepSpeed that a Trainer compares with its arguments, if the program starts the engine itself.
         """
-        if framework.companions and self._starts_engine(found.program):
-            framework = framework._replace(companions=())
+        if framework.companions:
+            program = found.program
+            if self._tree.once(("starts engine", program), partial(starts_engine, program, self._tree.listed)):
+                framework = framework._replace(companions=())
         how = framework.recognition
         if not framework.requirements or not (how.programs or how.uses):
             return framework
         own = not any(program.is_of(how.programs, how.uses) for program, _ in programs_of(found, self._tree.listed))
         return framework._replace(requirements=()) if own else framework
-
-    def _starts_engine(self, program: str | None) -> bool:
-        return self._tree.once(("starts engine", program), partial(starts_engine, program, self._tree.listed))
 
     def _reading(self, found: FoundLaunch, word: Word) -> FoundLaunch:
         """`found`, its launch knowing whether the program reads the recipe at all."""

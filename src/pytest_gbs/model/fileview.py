@@ -16,11 +16,10 @@ class FileView(NamedTuple):
     """One document, seen by itself.
 
     `framework` is the table it belongs to, if it is a recipe; `launcher` what it gives, if it is a launcher file. `sizes` are
-    those that its own keys state. `claimed` is true if a comment, a name or a policy says what its batch should be.
+    those that its own keys state.
     """
 
     document: Document
     framework: Framework | None
     sizes: dict[str, Size]
     launcher: LauncherFile | None
-    claimed: bool

@@ -55,8 +55,7 @@ class Settings(NamedTuple):
 
     `select` empty means the rules that are on by default; `extend_select` adds to them. `max_file_size` is in bytes.
     `strict` makes an undetermined claim an error; `strict_all` an unclaimed recipe too. `versions` are those of the libraries that
-    the recipes are for, as ("transformers", "4.57.1"); `plugins` are packages whose rules and tables are to be loaded. `source` is
-    the file the settings were read from, relative to the root, or "".
+    the recipes are for, as ("transformers", "4.57.1"). `source` is the file the settings were read from, relative to the root, or "".
 
     `baseline` is the file of accepted findings, relative to the root, or "".
 
@@ -79,7 +78,6 @@ class Settings(NamedTuple):
     source: str = ""
     baseline: str = ""
     versions: tuple[tuple[str, str], ...] = ()
-    plugins: tuple[str, ...] = ()
     frameworks: tuple[Framework, ...] = ()
     rules: tuple[Rule, ...] = ()
 

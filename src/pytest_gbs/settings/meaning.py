@@ -50,7 +50,6 @@ def build(raw: Raw, file: str, table: str, rules: Mapping[str, str]) -> tuple[Se
         source=file,
         baseline=raw.get("baseline", ""),
         versions=tuple(raw.get("versions", {}).items()),
-        plugins=tuple(raw.get("plugins", ())),
     )
     wrong = chain(_wrong_rules(raw, rules), _wrong_hardware(raw), _wrong_ranges(raw), _wrong_globs(raw))
     return settings, list(islice(wrong, MOST_PROBLEMS))
