@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.command import Part
 from pytest_gbs.model.digits import is_digits, whole_number
@@ -16,6 +14,10 @@ from pytest_gbs.shell.state import ShellState, Variable, text_of, unknown
 from pytest_gbs.shell.text import Parts
 from pytest_gbs.shell.truth import YES, Truth
 from pytest_gbs.shell.word_reading import touching
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
 
 Items: TypeAlias = tuple[tuple[str, Parts], ...]
 _MOST_ITEMS: Final = 2_000

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
-from typing import Final
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import is_digits
@@ -16,6 +14,9 @@ from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.owners import ABOVE, DIVIDED, END, HEADER, PRINTED, TRAILING
 from pytest_gbs.shell.state import Variable
 from pytest_gbs.shell.text import ShellText
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 # Lines that are for the shell's caller or the scheduler of a cluster, and no comments.
 _DIRECTIVES: Final = ("#!", "#SBATCH", "#PBS", "#BSUB", "#PJM", "#$ -", "#COBALT")

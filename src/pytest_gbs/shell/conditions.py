@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from pytest_gbs.shell import truth
 from pytest_gbs.shell.expansion import Expansion
@@ -10,6 +10,9 @@ from pytest_gbs.shell.reading import Words
 from pytest_gbs.shell.state import text_of
 from pytest_gbs.shell.text import Parts
 from pytest_gbs.shell.truth import NO, UNKNOWN, YES, Truth
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 
 class Conditions(Expansion):

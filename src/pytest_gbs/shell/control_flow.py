@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
@@ -18,6 +17,9 @@ from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, ShellState, Va
 from pytest_gbs.shell.text import Parts
 from pytest_gbs.shell.truth import UNKNOWN, YES, Truth, are_arguments
 from pytest_gbs.shell.word_reading import touching
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 
 class ControlFlow(Assigning):

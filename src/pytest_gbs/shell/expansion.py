@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Part, span_of_all
 from pytest_gbs.model.digits import is_digits, whole_number
@@ -21,6 +19,10 @@ from pytest_gbs.shell.truth import UNKNOWN, YES, Truth, counts_arguments
 from pytest_gbs.shell.values import Expanded, one
 from pytest_gbs.shell.word_reading import is_arithmetic
 from pytest_gbs.shell.wrappers import words_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
 
 _DEEPEST_NAME: Final = 8
 _OPERATORS: Final = (":-", ":=", ":+", ":?", "%%", "##", "//", "^^", ",,", "-", "=", "+", "?", "%", "#", "/", "^", ",", ":", "@")

@@ -8,9 +8,7 @@ It is built in storeys, each a file that knows those below it alone: what is not
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Directive, Part, Stop, Word, Wrapper, Written, name_of, span_of_all, written_at
 from pytest_gbs.model.document import SCRIPTS, CommentBlock
@@ -29,6 +27,10 @@ from pytest_gbs.shell.text import Parts, ShellText
 from pytest_gbs.shell.truth import EXPECTED, NO, UNKNOWN, YES, Truth
 from pytest_gbs.shell.word_reading import touching
 from pytest_gbs.shell.wrappers import joined_words, words_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
 
 _OUTERMOST: Final = 2  # the depth of a statement that is in no other
 _REPEATED: Final = ("for_statement", "c_style_for_statement", "while_statement", "if_statement", "case_statement")

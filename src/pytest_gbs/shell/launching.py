@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pytest_gbs.model.command import Assignment, Command, Word, Wrapper, name_of, options, span_of_all, written_at
 from pytest_gbs.model.location import Location, endings
 from pytest_gbs.shell import quotes, slurm
@@ -22,6 +24,9 @@ from pytest_gbs.shell.wrappers import (
     is_container,
     is_open_list,
 )
+
+if TYPE_CHECKING:
+    pass
 
 
 class Launching(ControlFlow):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.document import SCRIPTS
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.shell.text import ShellText
 from pytest_gbs.shell.wrappers import words_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _PRINTING: Final = words_of("echo printf")
 _QUIET: Final = words_of("basename cat cut date dirname hostname id nproc pwd sed shift tee tput tr true uname wc whoami :")

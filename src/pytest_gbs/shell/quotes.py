@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Final
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Part
 from pytest_gbs.shell.text import ShellText
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _MOST_QUOTES: Final = 200
 

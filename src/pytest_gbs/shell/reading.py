@@ -6,12 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Final, TypeAlias
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.command import Command, Directive, Folder, OtherFiles, Script, Stop, Word, Wrapper, Written, span_of_all
-from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
@@ -21,6 +18,12 @@ from pytest_gbs.shell.state import ShellState, Variable, unknown
 from pytest_gbs.shell.text import Parts, ShellText
 from pytest_gbs.shell.truth import EXPECTED, YES, Truth
 from pytest_gbs.shell.values import is_longer, without_lists
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from pytest_gbs.model.document import CommentBlock
+
 
 Words: TypeAlias = tuple[Word, ...]
 Assignments: TypeAlias = tuple[tuple[str, Variable], ...]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Assignment, Command, Directive, Invocation, OtherFiles, Part, Script
 from pytest_gbs.model.document import CommentBlock
@@ -18,6 +16,9 @@ from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import MOST_PIECES, Exhausted, ShellBudget
 from pytest_gbs.shell.state import ShellState, Variable, unknown
 from pytest_gbs.shell.text import Parts, ShellText, parse, whole
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _MOST_PARSED: Final = 8
 _SHORT: Final = 5_000  # characters of a script of which many are kept

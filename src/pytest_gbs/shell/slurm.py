@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Directive, Part, Word, Wrapper
 from pytest_gbs.model.digits import whole_number
@@ -15,6 +13,9 @@ from pytest_gbs.shell.limits import MOST_TURNS
 from pytest_gbs.shell.state import ShellState, Variable, unknown
 from pytest_gbs.shell.text import ShellText
 from pytest_gbs.shell.wrappers import SWITCHES
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _LONG: Final = {
     "-N": "--nodes", "-n": "--ntasks", "-c": "--cpus-per-task", "-G": "--gpus", "-J": "--job-name", "-p": "--partition",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Part
 from pytest_gbs.model.location import Location
@@ -15,6 +13,10 @@ from pytest_gbs.shell.state import made_of, text_of, unknown
 from pytest_gbs.shell.text import Parts
 from pytest_gbs.shell.word_reading import WordReading, touching
 from pytest_gbs.shell.wrappers import words_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
 
 # Commands that are run for what they print of the machine, and start nothing.
 _PRINTERS: Final = words_of(

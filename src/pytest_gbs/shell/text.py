@@ -6,14 +6,15 @@ from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
-from typing import Any, Final, TypeAlias
-
-from tree_sitter import Language, Node, Parser
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_gbs.model.command import Part, Word, span_of_all
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.shell.limits import Exhausted, ShellBudget
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
 
 Parts: TypeAlias = tuple[Part, ...]
 
@@ -165,6 +166,7 @@ def replaced(found: Parts, pattern: re.Pattern[str], by: Callable[[Part, re.Matc
 @cache
 def _parser() -> Parser:
     import tree_sitter_bash
+    from tree_sitter import Language, Parser
 
     return Parser(Language(tree_sitter_bash.language()))
 
