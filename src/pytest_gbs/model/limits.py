@@ -44,7 +44,7 @@ MOST_SUPPRESSIONS_ON_A_LINE: Final = 20  # `gbs: ignore` comments on one line; t
 
 # Configurations made of several files, and interpolation
 MOST_COMPOSED: Final = 50_000  # values of a composed configuration, copies counted; a larger one is UNREADABLE
-LEAST_COMPOSED: Final = 4_000  # values that each may have, however many configurations the tree has
+LEAST_COMPOSED: Final = 4_000  # values that each may have, however many configurations the tree has; a larger one may be UNREADABLE
 ALL_COMPOSED: Final = 1_000_000  # values that all of them may have together, beyond that; each has its part, and a larger one is UNREADABLE
 DEEPEST_COMPOSED: Final = 100  # levels of a composed configuration; a deeper one is UNREADABLE
 MOST_COMPOSED_TEXT: Final = 2_000_000  # characters of its values; a larger one is UNREADABLE
