@@ -5,7 +5,7 @@ const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
 const LANGUAGES = ["yaml", "json", "jsonc", "toml", "python", "shellscript", "makefile", "markdown"];
-const SCRIPTS = "**/*.{sh,bash,zsh,slurm,sbatch,sub,job,launcher}";
+const SCRIPTS = "**/*.{sh,bash,zsh,ksh,slurm,sbatch,sub,job,pbs,qsub,lsf,launcher}";
 
 let client;
 

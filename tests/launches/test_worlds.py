@@ -60,7 +60,7 @@ TENSOR_PARALLEL = accelerate(16) + "parallelism_config:\n  parallelism_config_tp
         ),
         pytest.param("# GBS 16 on 16 GPUs\n", "torchrun --nproc_per_node 4 t.py --config sft.yaml", ["GBS101"], id="on other GPUs"),
         pytest.param(
-            "# 4 x 4 x 8 GPUs = GBS 128\n",
+            "# 4 micro x 4 accumulation x 8 GPUs = GBS 128\n",
             "torchrun --nproc_per_node 32 t.py --config sft.yaml",
             ["GBS101"],
             id="with another accumulation",

@@ -166,7 +166,7 @@ _ENDINGS: Final = "|".join(map(re.escape, SCRIPTS))
 _token = lazy_pattern(r"[\w.+-]+")
 _variable = lazy_pattern(r"\$\{?\w+\}?")
 _program = lazy_pattern(r"\.py\b|-m[ \t=]+[\"']?[A-Za-z_$]")
-_scripts = lazy_pattern(rf"[^\s;&|<>()=]*(?:{_ENDINGS})\b")
+_scripts = lazy_pattern(rf"(?<![^\s;&|<>()=])[^\s;&|<>()=]*(?:{_ENDINGS})\b")  # from the start of a word alone: words may be long
 _sourced = lazy_pattern(r"(?m)(?:^|[;&|({]|\b(?:then|do|else))[ \t]*(?:source|\.)[ \t]+([^\s;&|]+)")
 
 __all__ = ["IdleScripts"]

@@ -10,7 +10,8 @@ line in it. Only the number of the claim counts, not the hardware beside it: a l
 accumulation gives the same batch, and is correct.
 
 It is an error for a shell script, a Slurm script or a Makefile, but a warning if its command line gives every factor of the batch:
-what a recipe claims of its own settings may not be meant then. It is a warning for a command in a document or a claim of one: of the
+what a recipe claims of its own settings may not be meant then. It is a warning for a number that the script
+divides to find its accumulation, of which only a remainder may be lost, and for a command in a document or a claim of one: of the
 section that the command is in, or that names the script, if there is no other that it may mean. Launches in tests,
 and those whose recipe or batch is a variable, judge nothing.
 
@@ -73,7 +74,7 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
         if launch.kind == Kind.SCRIPT and declaration.at.source == launch.at.source:  # no recipe's own check shows it
             return Undetermined(ITS_RULE, declaration.at, message, reading.free, _implies(reading), values=reading.values)
         return Undetermined(ITS_RULE, at, message, reading.free, claim=False)
-    weak = declaration.weak or declaration.at.source.lower().endswith(DOCUMENTS)
+    weak = declaration.weak or declaration.by == "divides" or declaration.at.source.lower().endswith(DOCUMENTS)
     certain = launch.kind == Kind.SCRIPT and not weak and not _gives_every_factor(launch, declaration, reading.size)
     severity = Severity.ERROR if certain else Severity.WARNING
     beside = Related(declaration.at, "claimed")
