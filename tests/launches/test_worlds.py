@@ -62,7 +62,7 @@ TENSOR_PARALLEL = accelerate(16) + "parallelism_config:\n  parallelism_config_tp
         pytest.param(
             "# 4 micro x 4 accumulation x 8 GPUs = GBS 128\n",
             "torchrun --nproc_per_node 32 t.py --config sft.yaml",
-            ["GBS101"],
+            ["GBS104"],
             id="with another accumulation",
         ),
         pytest.param("# GBS 16 on 16 GPUs\n", "torchrun --nproc_per_node $N t.py --config sft.yaml", ["GBS101"], id="GPUs unknown"),
