@@ -141,8 +141,6 @@ def count(text: str) -> int:
     """A whole number of the command line, of recipes for one."""
     number = whole_number(text)
     if number is None:
-        import argparse
-
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")
     return number
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from posixpath import relpath
 
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report
@@ -26,6 +27,10 @@ class FormatOptions(NamedTuple):
     verbosity: int = 0
     root: str = ""
     folder: str = ""
+
+    def seen(self, path: str) -> str:
+        """A path of the tree as it is seen from the current folder."""
+        return path if not self.root or self.root == self.folder else relpath(f"/{self.root}/{path}", f"/{self.folder}")
 
 
 class Format(NamedTuple):

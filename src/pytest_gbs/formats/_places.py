@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from posixpath import relpath
 
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import FormatOptions
@@ -20,10 +19,7 @@ class Places:
 
     def path(self, path: str) -> str:
         """`path` of the tree as seen from the current folder, unescaped."""
-        root, folder = self.options.root, self.options.folder
-        if not root or root == folder:
-            return path
-        return relpath(f"/{root}/{path}", f"/{folder}")
+        return self.options.seen(path)
 
     def lines(self, path: str) -> Lines | None:
         """The lines of the file at `path`, or None if the report does not hold its text."""

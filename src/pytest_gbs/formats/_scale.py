@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from posixpath import relpath
 from shlex import quote
 from typing import Any
 
@@ -30,9 +29,7 @@ def render_scaled(results: Sequence[Scaled | Stuck], format_name: str, options: 
 
 
 def _path(result: Scaled | Stuck, options: FormatOptions) -> str:
-    path = result.launch or result.path
-    shown = path if not options.root or options.root == options.folder else relpath(f"/{options.root}/{path}", f"/{options.folder}")
-    return escape(shown)
+    return escape(options.seen(result.launch or result.path))
 
 
 def _lines(result: Scaled | Stuck, options: FormatOptions) -> Iterator[str]:

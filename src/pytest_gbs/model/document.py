@@ -33,6 +33,10 @@ DOCUMENTS: Final = (".md", ".mdx", ".qmd", ".rst")
 """What the name of a document ends with, whose code blocks may hold command lines."""
 MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
 """The names that make looks for."""
+PRINTED: Final = "prints"
+"""The placement of a comment block that is none, but what a script prints."""
+DIVIDED: Final = "divides"
+"""The placement of a comment block that is none, but a batch that a script divides to find its accumulation."""
 TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",), ("_BASE_",), ("inherit",)))
 """Keys by which a file takes in others."""
 

@@ -14,8 +14,6 @@ HEADER: Final = "header"
 ABOVE: Final = "above"
 TRAILING: Final = "trailing"
 END: Final = "end"
-PRINTED: Final = "prints"  # no comment: what a script prints
-DIVIDED: Final = "divides"  # a batch that a script divides to find its accumulation
 
 Span: TypeAlias = tuple[int, int]
 Owner: TypeAlias = tuple[KeyPath | None, str]

@@ -32,7 +32,7 @@ from pytest_gbs.claims.factors import with_hardware
 from pytest_gbs.claims.findings import claimed_number
 from pytest_gbs.frameworks.repairs import reaching
 from pytest_gbs.model.declaration import Declaration
-from pytest_gbs.model.document import DOCUMENTS
+from pytest_gbs.model.document import DIVIDED, DOCUMENTS
 from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
@@ -74,7 +74,7 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
         if launch.kind == Kind.SCRIPT and declaration.at.source == launch.at.source:  # no recipe's own check shows it
             return Undetermined(ITS_RULE, declaration.at, message, reading.free, _implies(reading), values=reading.values)
         return Undetermined(ITS_RULE, at, message, reading.free, claim=False)
-    weak = declaration.weak or declaration.by == "divides" or declaration.at.source.lower().endswith(DOCUMENTS)
+    weak = declaration.weak or declaration.by == DIVIDED or declaration.at.source.lower().endswith(DOCUMENTS)
     certain = launch.kind == Kind.SCRIPT and not weak and not _gives_every_factor(launch, declaration, reading.size)
     severity = Severity.ERROR if certain else Severity.WARNING
     beside = Related(declaration.at, "claimed")

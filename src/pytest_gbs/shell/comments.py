@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import is_digits
-from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.document import DIVIDED, PRINTED, CommentBlock
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.readers.owners import ABOVE, DIVIDED, END, HEADER, PRINTED, TRAILING
+from pytest_gbs.readers.owners import ABOVE, END, HEADER, TRAILING
 from pytest_gbs.shell.state import Variable
 from pytest_gbs.shell.text import ShellText
 

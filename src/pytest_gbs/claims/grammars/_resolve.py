@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from pytest_gbs.claims.grammars._owner import is_evaluation
 from pytest_gbs.model.declaration import Declaration, Force
-from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.document import DIVIDED, PRINTED, CommentBlock
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final
-from pytest_gbs.readers.owners import DIVIDED, PRINTED
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))
 _HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
