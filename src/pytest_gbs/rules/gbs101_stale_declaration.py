@@ -18,18 +18,11 @@ make a claim that no reader can mistake, write `# gbs: 128 on 8 nodes x 8 gpus`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from pytest_gbs.claims.judgement import outcomes_of
-from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
-from pytest_gbs.model.run import Cause, Run
-
-
-def check(run: Run) -> Iterator[Outcome]:
-    """Yield an outcome for each claim of `run` that arithmetic and factors do not explain already."""
-    yield from outcomes_of(run, Cause.PRODUCT)
-
+from pytest_gbs.model.run import Cause
 
 _RECIPE = "# Config for 2 nodes of 8 x H100s with GBS 128\n" + SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\n"
 
@@ -40,7 +33,7 @@ RULE = Rule(
     summary="a comment states a global batch size that the settings do not give",
     bad=(Example((("sft.yaml", _RECIPE.format(accumulation=4)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(accumulation=2)),)),),
-    check=check,
+    check=partial(outcomes_of, cause=Cause.PRODUCT),
     explained_by=("unsatisfiable-batch",),
     decided_by="launch-changes-batch",
 )

@@ -12,18 +12,11 @@ stays silent if two differ, since they may have been traded for each other; then
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from pytest_gbs.claims.judgement import outcomes_of
-from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
-from pytest_gbs.model.run import Cause, Run
-
-
-def check(run: Run) -> Iterator[Outcome]:
-    """Yield a finding for each claim of `run` with one factor that the settings contradict."""
-    yield from outcomes_of(run, Cause.FACTOR)
-
+from pytest_gbs.model.run import Cause
 
 _RECIPE = """\
 model_name_or_path: my/model
@@ -41,6 +34,6 @@ RULE = Rule(
     summary="a comment names a factor of the batch that is set to something else",
     bad=(Example((("sft.yaml", _RECIPE.format(micro=8)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(micro=4)),)),),
-    check=check,
+    check=partial(outcomes_of, cause=Cause.FACTOR),
     explained_by=("unsatisfiable-batch",),
 )

@@ -10,18 +10,10 @@ names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from pytest_gbs.frameworks.constraints import judge
-from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope, written_in
-from pytest_gbs.model.run import Run
-
-
-def check(run: Run) -> Iterator[Outcome]:
-    """Yield an outcome for each division of a batch that the framework of `run` checks."""
-    yield from judge(run, RULE.name)
-
 
 _RECIPE = """\
 model_name_or_path: my/model
@@ -40,7 +32,7 @@ RULE = Rule(
     summary="a batch is not a multiple of what the framework divides it by",
     bad=(Example((("grpo.yaml", _RECIPE.format(batch=36)),), ("--world-size", "8")),),
     good=(Example((("grpo.yaml", _RECIPE.format(batch=64)),), ("--world-size", "8")),),
-    check=check,
+    check=partial(judge, rule="batch-not-divisible"),
     about=About.HARDWARE,
     explained_by=("unsatisfiable-batch", "world-not-divisible"),
 )

@@ -11,18 +11,10 @@ If the number of GPUs is not known, nothing is reported: `gbs show` lists the nu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from pytest_gbs.frameworks.constraints import judge
-from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope, written_in
-from pytest_gbs.model.run import Run
-
-
-def check(run: Run) -> Iterator[Outcome]:
-    """Yield an outcome for each group that the framework of `run` needs whole."""
-    yield from judge(run, RULE.name)
-
 
 _RECIPE = """\
 model_name_or_path: my/model
@@ -40,7 +32,7 @@ RULE = Rule(
     summary="generations do not fill whole groups",
     bad=(Example((("grpo.yaml", _RECIPE),), ("--world-size", "8")),),
     good=(Example((("grpo.yaml", _RECIPE),), ("--world-size", "7")),),
-    check=check,
+    check=partial(judge, rule="group-not-divisible"),
     about=About.HARDWARE,
     explained_by=("unsatisfiable-batch",),
 )

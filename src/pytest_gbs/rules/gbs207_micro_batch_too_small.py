@@ -16,18 +16,10 @@ It stays silent for losses that look at one sample at a time, and if the micro b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from pytest_gbs.frameworks.constraints import judge
-from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
-from pytest_gbs.model.run import Run
-
-
-def check(run: Run) -> Iterator[Outcome]:
-    """Yield an outcome for each least size that the framework of `run` checks."""
-    yield from judge(run, RULE.name)
-
 
 _RECIPE = """\
 model_name_or_path: my/model
@@ -45,5 +37,5 @@ RULE = Rule(
     summary="the micro batch is smaller than the loss needs",
     bad=(Example((("kto.yaml", _RECIPE.format(micro=1, accumulation=8)),)),),
     good=(Example((("kto.yaml", _RECIPE.format(micro=2, accumulation=4)),)),),
-    check=check,
+    check=partial(judge, rule="micro-batch-too-small"),
 )

@@ -19,18 +19,10 @@ run (`save_steps: 0.05`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from pytest_gbs.frameworks.constraints import judge
-from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
-from pytest_gbs.model.run import Run
-
-
-def check(run: Run) -> Iterator[Outcome]:
-    """Yield an outcome for each pair of intervals that the framework of `run` checks."""
-    yield from judge(run, RULE.name)
-
 
 _RECIPE = """\
 model_name_or_path: my/model
@@ -51,5 +43,5 @@ RULE = Rule(
     summary="an interval is not a multiple of what the framework requires",
     bad=(Example((("sft.yaml", _RECIPE.format(evaluation=200)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(evaluation=250)),)),),
-    check=check,
+    check=partial(judge, rule="intervals-not-divisible"),
 )
