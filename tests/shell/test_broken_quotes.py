@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.shell.reading import argv, commands, lines, script, word_of, written
+from tests.shell.reading import argv, commands, lines, word_of, written
 
 LOOP = lines("""
     export LR=1
@@ -37,7 +37,6 @@ def test_quotes_in_order_mean_what_bash_reads(text: str) -> None:
     (command,) = commands(text)
     assert argv(command)[:2] == ["foo", "1"]
     assert command.meant is False
-    assert script(text).doubtful == ()
 
 
 @pytest.mark.parametrize(
@@ -83,11 +82,6 @@ def test_what_is_meant_stands_where_it_is_written() -> None:
     assert written(LOOP, word_of(command, "--lr").at) == "${LR}"
     assert written(LOOP, word_of(command, "--lr").value_at) == "1"
     assert written(LOOP, command.at) == 'foo --lr ${LR} --name "run \\$i"'
-
-
-def test_the_quote_that_ends_the_text_for_bash_is_doubtful() -> None:
-    (place,) = {*script(LOOP).doubtful}
-    assert LOOP[place.start :].startswith('"Round')
 
 
 def test_commands_behind_the_text_are_those_of_bash() -> None:

@@ -16,13 +16,10 @@ from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity
-from pytest_gbs.model.record import TYPE_CHECKING, Any, NamedTuple
+from pytest_gbs.model.record import Any, NamedTuple
 from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import About, Rule, Scope
 from pytest_gbs.model.run import NodeClaim, Run
-
-if TYPE_CHECKING:
-    pass
 
 
 class RecipeJudgement(NamedTuple):

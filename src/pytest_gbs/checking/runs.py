@@ -31,13 +31,9 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.quantity import HARDWARE, ONE_GPU, Name, Note, Origin, Quantity, Size
-from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.model.record import Final, NamedTuple
 from pytest_gbs.model.run import Geometry, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
-
-if TYPE_CHECKING:
-    pass
-
 
 BATCH: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BATCH_SIZE)
 # What a claim may be about; a stated micro batch or accumulation is a factor, judged with the claim it is beside.

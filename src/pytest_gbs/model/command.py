@@ -299,10 +299,10 @@ class Stop(NamedTuple):
 class Script(NamedTuple):
     """What a file runs: its commands in order, the options of `sbatch` that it states, its comments in order, the files it writes.
 
-    `stopped` is the first part that was not read, so that there may be more commands; None if all was read. `doubtful` are the
-    places whose syntax is broken, `unsourced` the paths at which it looks for files to source that could not be had, and where.
-    `not_converted` are the variables of loops of more turns than are read one by one, and the places of the loops. `unread` is the text
-    behind the outermost loop in which reading stopped, of a document that from the block on in which it did; None if it is not known.
+    `stopped` is the first part that was not read, so that there may be more commands; None if all was read. `unsourced` are the
+    paths at which it looks for files to source that could not be had, and where. `not_converted` are the variables of loops of more
+    turns than are read one by one, and the places of the loops. `unread` is the text behind the outermost loop in which reading stopped,
+    of a document that from the block on in which it did; None if it is not known.
     """
 
     path: str
@@ -311,7 +311,6 @@ class Script(NamedTuple):
     comments: tuple[CommentBlock, ...] = ()
     written: tuple[Written, ...] = ()
     stopped: Stop | None = None
-    doubtful: tuple[Location, ...] = ()
     unsourced: tuple[tuple[str, Location], ...] = ()
     not_converted: tuple[tuple[str, Location], ...] = ()
     unread: str | None = None

@@ -87,7 +87,6 @@ class Interpreter(OwnCommands):
             return UNKNOWN
         if self.depth > DEEPEST:
             self.state.forget_all(self.at(node))
-            self.syntax_errors.append(self.at(node))
             self.stop(f"statements nested more than {DEEPEST} deep", self.at(node))
             return UNKNOWN
         self.depth += 1
@@ -118,7 +117,6 @@ class Interpreter(OwnCommands):
     def broken(self, node: Node) -> Truth:
         """Pass over broken syntax: what it may have assigned is unknown from here on."""
         at, raw = self.at(node), self.raw(node)
-        self.note_syntax_error(at)
         self.forget_in(raw, at)
         with self.maybe():
             for child in node.children:

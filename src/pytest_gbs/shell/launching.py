@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_gbs.model.command import Assignment, Command, Word, Wrapper, name_of, options, span_of_all, written_at
 from pytest_gbs.model.location import Location, endings
 from pytest_gbs.shell import quotes, slurm
@@ -24,9 +22,6 @@ from pytest_gbs.shell.wrappers import (
     is_container,
     is_open_list,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 class Launching(ControlFlow):
@@ -218,10 +213,7 @@ class Launching(ControlFlow):
             found = self.value(node)
         finally:
             self.text = outer
-        if parse(ShellText(found), self.budget).has_error:
-            return None
-        self.note_syntax_error(outer.location(places[1], places[1] + 1))
-        return found
+        return None if parse(ShellText(found), self.budget).has_error else found
 
     def quotes_of(self, words: Words, parts: Parts) -> list[int]:
         """The offsets of the quotes from the one that opens the word of `parts` to the end of the command."""

@@ -73,7 +73,6 @@ class ScriptReading(ABC):
         self.commands: list[Command] = []
         self.written: list[Written] = []
         self.printed_sizes: dict[int, CommentBlock] = {}  # batch sizes that it computes, by the place of the command
-        self.syntax_errors: list[Location] = []
         self.stopped: Stop | None = None
         self.behind: str | None = None
         self.missing_sources: list[tuple[str, Location]] = []
@@ -89,7 +88,6 @@ class ScriptReading(ABC):
             tuple(sorted((*comments, *self.printed_sizes.values()), key=lambda block: block.stop)),
             tuple(self.written),
             self.stopped,
-            tuple(self.syntax_errors),
             tuple(self.missing_sources),
             tuple(self.long_loops.items()),
         )
@@ -98,11 +96,6 @@ class ScriptReading(ABC):
         """Note that something was not read; the first place that was not is reported."""
         if self.stopped is None and not self.muted:
             self.stopped = Stop(reason, at)
-
-    def note_syntax_error(self, at: Location) -> None:
-        """Note a place whose syntax is broken."""
-        if not self.muted:
-            self.syntax_errors.append(at)
 
     @contextmanager
     def maybe(self, uncertain: bool = True) -> Iterator[None]:

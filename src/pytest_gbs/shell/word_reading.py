@@ -181,7 +181,6 @@ class _WordReader:
     def broken(self, at: Location) -> None:
         """Read broken syntax."""
         self.fields.add((unknown("broken syntax", at),))
-        self.reading.note_syntax_error(at)
 
     def among(self, nodes: list[Node], start: int, stop: int, *, quoted: bool) -> None:
         """Read what is between two offsets: nodes, and the text between them."""
