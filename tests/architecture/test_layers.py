@@ -109,6 +109,35 @@ def test_no_modules_import_each_other() -> None:
         raise AssertionError(" -> ".join(error.args[1])) from error
 
 
+def _is_guarded(node: ast.AST) -> bool:
+    """Whether what is within `node` is not done when its module is imported: a function, or imports for type checkers."""
+    return isinstance(node, ast.FunctionDef) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+
+
+def _loads(module: str, known: dict[str, set[str]]) -> set[str]:
+    """The modules that importing `module` imports, those that these import and the packages around them among them."""
+    found, pending = set[str](), [module]
+    while pending:
+        new = known.get(pending.pop(), set()) - found
+        found |= new
+        pending += new
+    return found
+
+
+def test_what_is_loaded_anyway_is_imported_where_the_others_are() -> None:
+    at_once, guarded = {}, {}
+    for module, name in MODULES.items():
+        later = {each for node in ast.walk(TREES[name]) if _is_guarded(node) for each in _imports(ast.Module([node], []))}
+        named = [imported for imported, line in {*_imports(TREES[name])} - later if imported in MODULES]
+        at_once[module] = {".".join(each.split(".")[:depth]) for each in named for depth in range(1, each.count(".") + 2)}
+        guarded[module] = later
+    wrong = []
+    for module, found in guarded.items():
+        loaded = _loads(module, at_once)
+        wrong += [f"{MODULES[module]}:{line} imports {imported}" for imported, line in found if imported in loaded]
+    assert wrong == []
+
+
 def test_the_outside_is_touched_where_the_plan_says() -> None:
     wrong = []
     for name, tree in TREES.items():

@@ -8,7 +8,7 @@ from typing import Final
 from pytest_gbs.arithmetic.wording import amounts, called, count, leaves, listing, product, short
 from pytest_gbs.claims.comment_fixes import in_the_comment
 from pytest_gbs.claims.readings import apart, size_of, symbolic_size
-from pytest_gbs.frameworks.repairs import reaching
+from pytest_gbs.frameworks.repairs import edit, fixes, reaching
 from pytest_gbs.model.declaration import Declaration, Factor
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Applicability, Finding, Fix, Related, Severity, Undetermined
@@ -48,8 +48,6 @@ def stale_factor_finding(run: Run, declaration: Declaration, readings: tuple[Rea
 
 def _setting_as_said(run: Run, factor: Factor, setting: Quantity, declaration: Declaration, size: Quantity | None) -> Iterator[Fix]:
     """Yield the fix that gives a setting the value that the comment says it has; one that follows from others, by way of those."""
-    from pytest_gbs.frameworks.repairs import edit, fixes, reaching
-
     found = edit(run, setting, factor.value) if factor.value > 0 else None
     if found is not None:
         yield Fix(f"change {setting.key} to {factor.value}", Applicability.SETTINGS, (found,))

@@ -17,7 +17,7 @@ from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.regular import MISSING, read_bytes
 from pytest_gbs.files.writing import FileChange, write_together
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.history.lock import entries, records
+from pytest_gbs.history.lock import entries, locked, records
 from pytest_gbs.history.lockfile import NAME, write_lock
 from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.limits import MOST_FILE_BYTES
@@ -93,8 +93,6 @@ def _old(data: bytes, *, partly: bool) -> tuple[dict[str, Record], str]:
     Raises:
         SettingsError: it is to be kept in part, and can't be read.
     """
-    from pytest_gbs.history.lock import locked
-
     source = decode(NAME, data)
     try:
         return {name: line.record for name, line in locked(source).items()}, ""

@@ -13,6 +13,7 @@ from pytest_gbs.cli._table import write_table
 from pytest_gbs.cli.rule import entry
 from pytest_gbs.formats._json import dump
 from pytest_gbs.model.rule import Rule
+from pytest_gbs.rules import rules
 
 # What the rules of a hundred are about, by the first digit of their codes.
 FAMILIES: Final = {
@@ -34,8 +35,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write a line for each rule."""
-    from pytest_gbs.rules import rules
-
     known = (*rules(), *added().rules)
     if arguments.format == "json":
         emit(dump([entry(rule) for rule in known]))
@@ -58,8 +57,8 @@ def _families(known: Iterable[Rule]) -> Iterator[str]:
         digit = rule.code[3:4] if rule.code.startswith("GBS") else ""
         title = f"{digit}xx: {FAMILIES[digit]}" if digit in FAMILIES else "Rules of plug-ins"
         found.setdefault(title, []).append(rule)
-    for title, rules in found.items():
-        yield f"## {title}\n\n{_table(rules, 'markdown')}"
+    for title, family in found.items():
+        yield f"## {title}\n\n{_table(family, 'markdown')}"
 
 
 COMMAND = SubCommand("list all rules", _add_arguments, run)

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import amounts, called, listing, short
-from pytest_gbs.claims.locked import Comparison, Moved, compare
+from pytest_gbs.claims.locked import Comparison, Moved, compare, moved, words
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.locked import LockedBatch
 from pytest_gbs.model.outcome import ITS_RULE, Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
@@ -45,8 +45,6 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _open(run: Run, locked: LockedBatch, found: Comparison) -> Undetermined:
     """The outcome for a batch that is unknown."""
-    from pytest_gbs.claims.locked import words
-
     said = f"{locked.where} has {words(locked.record)}"
     if isinstance(run.geometry.get(Name.GLOBAL_BATCH_SIZE), Conflict):
         said += ", but the settings of the recipe contradict each other"
@@ -57,8 +55,6 @@ def _open(run: Run, locked: LockedBatch, found: Comparison) -> Undetermined:
 
 def _finding(run: Run, locked: LockedBatch, found: Comparison) -> Finding:
     """The finding for a batch that moved, at the operand that moved it."""
-    from pytest_gbs.claims.locked import moved, words
-
     now = found.now
     changed = moved(locked.record, now) if now is not None else ()
     places = _places(run, changed)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.command import Command, Directive, Folder, OtherFiles, Script, Stop, Word, Wrapper, Written, span_of_all
+from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
@@ -21,9 +22,6 @@ from pytest_gbs.shell.values import is_longer, without_lists
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-    from pytest_gbs.model.document import CommentBlock
-
 
 Words: TypeAlias = tuple[Word, ...]
 Assignments: TypeAlias = tuple[tuple[str, Variable], ...]

@@ -13,14 +13,11 @@ from pytest_gbs.shell.fields import BLANKS, Fields, as_pattern, braces
 from pytest_gbs.shell.limits import DEEPEST
 from pytest_gbs.shell.reading import ScriptReading, Words
 from pytest_gbs.shell.state import unknown
-from pytest_gbs.shell.text import Parts
+from pytest_gbs.shell.text import Parts, ShellText
 from pytest_gbs.shell.values import Expanded
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-    from pytest_gbs.shell.text import ShellText
-
 
 _LONGEST_FIXED: Final = 1_000
 _LITERALS: Final = ("raw_string", "ansi_c_string")
