@@ -64,7 +64,7 @@ def _room(name: str) -> str:
     return name.partition("/")[0].removesuffix(".py")
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Yield each import wherever it stands, in functions and for type checkers too: a name from a package is a module where it is one."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -127,7 +127,7 @@ def _loads(module: str, known: dict[str, set[str]]) -> set[str]:
 def test_what_is_loaded_anyway_is_imported_where_the_others_are() -> None:
     at_once, guarded = {}, {}
     for module, name in MODULES.items():
-        later = {each for node in ast.walk(TREES[name]) if _is_guarded(node) for each in _imports(ast.Module([node], []))}
+        later = {each for node in ast.walk(TREES[name]) if _is_guarded(node) for each in _imports(node)}
         named = [imported for imported, line in {*_imports(TREES[name])} - later if imported in MODULES]
         at_once[module] = {".".join(each.split(".")[:depth]) for each in named for depth in range(1, each.count(".") + 2)}
         guarded[module] = later
