@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
-from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.solver import solve, symbolic
 from pytest_gbs.arithmetic.wording import count, leaves, symbolic_text
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.quantity import PARALLEL, Name, Origin, Quantity
+from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity, Size
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 
@@ -68,8 +68,11 @@ def _batch(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumber:
     if any(value in _in_part(run) for run in (recipe, *launched)):
         return said
     gpus = dict(said.declaration.conditions).get(Name.WORLD_SIZE)
-    if gpus is not None and said.declaration.grammar != "bare":  # what a comment says of the hardware is known of the recipe
-        return _on_its_hardware(said, recipe, gpus)
+    known = recipe.geometry.value(Name.WORLD_SIZE)
+    if gpus is not None and known in (None, gpus) and said.declaration.grammar != "bare":  # what a comment says of the hardware is known of the recipe
+        there = _on_its_hardware(said, recipe, gpus)
+        if there.holds is not None:
+            return there
     own = _without_launch(said, recipe)
     if own.holds is False or not launched:
         return own
@@ -80,16 +83,22 @@ def _batch(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumber:
 
 
 def _on_its_hardware(said: NamedNumber, recipe: Run, gpus: int) -> NamedNumber:
-    """How a batch in a name fares that says on how many GPUs (`8xb32`): on these, with or without accumulation, or as a reference."""
+    """How a batch in a name fares that says on how many GPUs (`8xb32`, `64gpus-gbs128`): on these, before accumulation, or as a reference."""
     micro, value = recipe.geometry.get(Name.MICRO_BATCH_SIZE), said.declaration.value
+    there = _on_gpus(recipe, gpus).get(Name.GLOBAL_BATCH_SIZE)
     batches = [each * gpus for each in _of_one_device(recipe)]
-    if value in (*batches, *_values(recipe, (_REFERENCE,))):
+    if value in (*batches, *_values(recipe, (_REFERENCE,))) or (isinstance(there, Quantity) and there.value == value):
         return said._replace(holds=True, run=recipe)
-    shared = any(row.name in PARALLEL for row in recipe.framework.rows)
-    if shared or len(batches) < 2 or not isinstance(micro, Quantity) or micro.origin != Origin.FILE:
+    if said.declaration.ambiguous or not isinstance(there, Quantity) or not isinstance(micro, Quantity) or micro.origin != Origin.FILE:
         return said
-    batch = f"{batches[-1]:,}"
-    return said._replace(holds=False, has=f"the settings give {batch} on {count(gpus, Name.WORLD_SIZE)}", fits=batch, at=micro.at)
+    has = f"the settings give {there.value:,} on {count(gpus, Name.WORLD_SIZE)}"
+    return said._replace(holds=False, has=has, fits=f"{there.value:,}", at=micro.at)
+
+
+def _on_gpus(recipe: Run, gpus: int) -> dict[str, Size]:
+    """The sizes of a recipe on so many GPUs."""
+    own = {name: size for name, size in recipe.geometry.stated.items() if name not in HARDWARE and not getattr(size, "because", ())}
+    return solve({**own, Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, gpus, Origin.NAME)}, recipe.framework.equations)
 
 
 def _values(run: Run, names: Iterable[str]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE, MOST_GPUS
 from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH, is_rule_code
@@ -48,7 +49,19 @@ def read_name(text: str, source: str, start: int, key: KeyPath | None) -> tuple[
             found.append(Declaration(name, value, (Interval(value, value),), at, match.group(), "name", ambiguous=ambiguous, weak=True))
         if match[5] or match[8]:
             found.append(_batch_of(match, source, start, key))
-    return tuple(declaration for declaration in found if declaration.value > 0)
+    return _on_its_hardware([declaration for declaration in found if declaration.value > 0])
+
+
+def _on_its_hardware(found: list[Declaration]) -> tuple[Declaration, ...]:
+    """What a name states, its one batch on the GPUs that it states: `sft-64gpus-gbs128`, `sft-2n8g-gbs128`."""
+    hardware = [each for each in found if each.name != Name.GLOBAL_BATCH_SIZE]
+    batches = [each for each in found if each.name == Name.GLOBAL_BATCH_SIZE]
+    is_whole = [each.name for each in hardware] in ([Name.WORLD_SIZE], [Name.NUM_NODES, Name.GPUS_PER_NODE])
+    if not is_whole or len(batches) != 1 or batches[0].conditions:
+        return tuple(found)
+    gpus, places = prod(each.value for each in hardware), tuple(each.at for each in hardware)
+    batch = batches[0]._replace(conditions=((Name.WORLD_SIZE, gpus),), condition_places=places, ambiguous=hardware[0].ambiguous)
+    return *hardware, batch
 
 
 def _sizes(match: re.Match[str]) -> Iterator[tuple[str, int]]:

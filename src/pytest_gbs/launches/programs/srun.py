@@ -16,7 +16,7 @@ from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
 def start(command: Command, context: LauncherContext) -> Start | None:
     """What `srun python ...` starts."""
     index, stated = own_program(command), step(command, context)
-    if index is None or stated is None:
+    if index is None or stated is None or any(wrapper.name == "torchrun" for wrapper in command.wrappers):
         return None
     found, words, visible = tasks(stated), command.words[index:], None
     if isinstance(found, Quantity) and found.value == 1:
