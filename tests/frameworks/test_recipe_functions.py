@@ -188,6 +188,45 @@ def test_one_node_is_what_a_factory_has_until_it_is_called(tmp_path: Path) -> No
     assert size(found, Name.WORLD_SIZE) is None
 
 
+BY_ARGUMENTS = """\
+import nemo_run as run
+from nemo.collections import llm
+from scripts.performance.helpers import set_primary_perf_configs
+
+def recipe():
+    recipe = llm.llama31_70b.pretrain_recipe({made})
+    recipe.data.micro_batch_size = 1
+    recipe.data.global_batch_size = 64
+    {more}
+    return recipe
+"""
+PERFORMANCE = "recipe = set_primary_perf_configs(recipe, 'pre_train', mbs=2, gbs={}, tp_size=2, pp_size=1, cp_size=1, {})"
+
+
+@pytest.mark.parametrize(
+    ("made", "more", "world", "accumulation"),
+    [
+        pytest.param("num_nodes=4, num_gpus_per_node=8", "pass", 32, None, id="parallel sizes are those of a recipe that is not here"),
+        pytest.param("num_nodes=4", "pass", None, None, id="GPUs of a node are not given"),
+        pytest.param("num_nodes=4, num_gpus_per_node=8", "recipe.trainer.num_nodes = 2", 16, None, id="set again"),
+        pytest.param("", PERFORMANCE.format(64, "num_nodes=2, num_gpus_per_node=4"), 8, 8, id="64 / (2 x 8 / 2)"),
+        pytest.param("", PERFORMANCE.format(64, "**more"), None, None, id="spread"),
+        pytest.param("num_nodes=int(input()), num_gpus_per_node=8", "pass", None, None, id="computed"),
+    ],
+)
+def test_what_the_arguments_of_a_function_of_nemo_set(
+    tmp_path: Path, made: str, more: str, world: int | None, accumulation: int | None
+) -> None:
+    (found,) = files(tmp_path, BY_ARGUMENTS.format(made=made, more=more))
+    assert (found.framework, found.findings, size(found, Name.GLOBAL_BATCH_SIZE)) == ("nemo", (), 64)
+    assert (size(found, Name.WORLD_SIZE), size(found, Name.GRADIENT_ACCUMULATION_STEPS)) == (world, accumulation)
+
+
+def test_a_batch_that_the_arguments_make_impossible(tmp_path: Path) -> None:
+    (found,) = files(tmp_path, BY_ARGUMENTS.format(made="", more=PERFORMANCE.format(36, "num_nodes=2, num_gpus_per_node=4")))
+    assert [each.code for each in found.findings] == ["GBS202"]  # 36 / (2 x 8 / 2)
+
+
 OLMO = """\
 import argparse
 

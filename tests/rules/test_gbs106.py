@@ -77,6 +77,32 @@ def test_a_batch_that_no_launch_is_known_to_contradict_is_silent(tmp_path: Path,
     assert (file.findings, file.verdict) == ((), Verdict.UNCLAIMED)
 
 
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [
+        ("sft-32gpus-gbs256", Verdict.VERIFIED),  # 4 x 2 x 32
+        ("sft-16gpus-bs64", Verdict.VERIFIED),  # 4 x 16, before accumulation
+        ("sft-2n8g-gbs128", Verdict.VERIFIED),
+        ("sft-8gpu-gbs64", Verdict.VERIFIED),  # 8 GPUs in all
+        ("sft-8gpu-gbs128", Verdict.UNCLAIMED),  # or on each of two nodes
+        ("sft-16gpus-bs8", Verdict.UNCLAIMED),  # the batch of one device
+        ("sft-2nodes-gbs128", Verdict.UNCLAIMED),  # of how many GPUs is not said
+        ("sft-16gpus-gbs128-bs8", Verdict.UNCLAIMED),  # two batches
+        ("sft-32gpus-gbs1024", Verdict.WARNED),
+        ("sft-4n8g-gbs64000", Verdict.WARNED),
+    ],
+)
+def test_a_batch_is_held_against_the_hardware_of_the_same_name(tmp_path: Path, name: str, verdict: str) -> None:
+    file = checked(tmp_path, {f"{name}.yaml": recipe(4, 2)}, f"{name}.yaml")
+    assert file.verdict == verdict
+    assert all("but the settings give 256 on 32 GPUs" in finding.message for finding in file.findings)
+
+
+def test_hardware_of_a_name_that_the_recipe_contradicts_verifies_nothing(tmp_path: Path) -> None:
+    (finding,) = checked(tmp_path, {"sft-16gpus-gbs128.yaml": "# 8 GPUs\n" + recipe(4, 2)}, "sft-16gpus-gbs128.yaml").findings
+    assert "the name says batch size 128, but the settings give 64" in finding.message
+
+
 @pytest.mark.parametrize("batch", [4, 8])
 def test_a_batch_of_one_device_is_silent(tmp_path: Path, batch: int) -> None:
     files = {"sft.yaml": recipe(4, 2, more=f"run_name: llama-bs{batch}"), "run.sh": script("--nproc_per_node 8")}

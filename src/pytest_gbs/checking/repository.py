@@ -11,7 +11,7 @@ from pytest_gbs.claims.worlds import Nearby
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import FOLDER, MISSING
 from pytest_gbs.files.worktree import listing, remembering
-from pytest_gbs.frameworks import describes, recogniser, recognising_words
+from pytest_gbs.frameworks import describes, recogniser, recognising_words, set_by_arguments
 from pytest_gbs.launches.jobs import is_job, may_describe_job
 from pytest_gbs.launches.programs import hints as launcher_hints
 from pytest_gbs.launches.programs import read_launcher_file
@@ -348,7 +348,7 @@ class Repository:
     def _program_context(self) -> ProgramContext:
         from pytest_gbs.model.program_context import ProgramContext
 
-        return ProgramContext(self.document_cache.listed, self._in_folder, self._given_by_hydra, describes)
+        return ProgramContext(self.document_cache.listed, self._in_folder, self._given_by_hydra, describes, set_by_arguments)
 
     def _given_by_hydra(self, folder: str, name: str) -> tuple[dict[Any, Any], dict[KeyPath, Location]] | None:
         from pytest_gbs.composition.hydra import compose, given_to_program

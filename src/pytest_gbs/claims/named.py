@@ -69,7 +69,8 @@ def _batch(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumber:
         return said
     gpus = dict(said.declaration.conditions).get(Name.WORLD_SIZE)
     known = recipe.geometry.value(Name.WORLD_SIZE)
-    if gpus is not None and known in (None, gpus) and said.declaration.grammar != "bare":  # what a comment says of the hardware is known of the recipe
+    # What a comment says of the hardware is known of the recipe.
+    if gpus is not None and known in (None, gpus) and said.declaration.grammar != "bare":
         there = _on_its_hardware(said, recipe, gpus)
         if there.holds is not None:
             return there
@@ -83,7 +84,7 @@ def _batch(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumber:
 
 
 def _on_its_hardware(said: NamedNumber, recipe: Run, gpus: int) -> NamedNumber:
-    """How a batch in a name fares that says on how many GPUs (`8xb32`, `64gpus-gbs128`): on these, before accumulation, or as a reference."""
+    """How a batch in a name fares that says on how many GPUs (`8xb32`, `64gpus-gbs128`): there, before accumulation, or as a reference."""
     micro, value = recipe.geometry.get(Name.MICRO_BATCH_SIZE), said.declaration.value
     there = _on_gpus(recipe, gpus).get(Name.GLOBAL_BATCH_SIZE)
     batches = [each * gpus for each in _of_one_device(recipe)]

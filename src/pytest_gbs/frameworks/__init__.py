@@ -13,6 +13,7 @@ from pytest_gbs.frameworks._recognition import Index, Recogniser, build, class_n
 from pytest_gbs.frameworks._stored import restored, restored_index, stored, stored_index
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -58,6 +59,16 @@ def recognising_words(extra: tuple[Framework, ...] = ()) -> tuple[tuple[str, ...
 def describes(called: str) -> bool:
     """Whether a table is for calls of the class that is imported as `called`."""
     return class_name(called) in _classes()
+
+
+def set_by_arguments(function: str) -> dict[str, KeyPath]:
+    """The keys that the arguments of a library's function set of the recipe that it returns; none if no table knows it."""
+    return _functions().get(function, {})
+
+
+@cache
+def _functions() -> dict[str, dict[str, KeyPath]]:
+    return {name: dict(arguments) for entry in _known().how.entries for name, arguments in entry.functions}
 
 
 @cache

@@ -106,6 +106,9 @@ _MEANT: Final[dict[str, Callable[[Any, _Named], Any]]] = {
     **dict.fromkeys(("derive", "settle"), lambda stated, _: hooks.HOOKS.get(stated)),
     **dict.fromkeys(("minimum", "weight", "sequences_per_sample"), lambda stated, _: int(stated)),
     "key": lambda stated, _: _key(stated),
+    "functions": lambda stated, _: tuple(
+        (name, tuple((argument, _key(key)) for argument, key in arguments.items())) for name, arguments in stated.items()
+    ),
     "paths": lambda stated, _: tuple(word.lower() for word in words(stated)),
     "files": lambda stated, _: tuple(stated),
     "evidence": lambda stated, _: tuple(Evidence(file, text) for file, text in stated.items()),

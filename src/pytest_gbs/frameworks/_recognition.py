@@ -33,6 +33,7 @@ class TableEntry(NamedTuple):
     marks: int
     paths: tuple[str, ...]
     weight: int
+    functions: tuple[tuple[str, tuple[tuple[str, KeyPath], ...]], ...]
     header: bool
     syntax: str
     calls: tuple[str, ...]
@@ -186,7 +187,8 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
         masks = (all_of or one_of[0], all_of, one_of, mask(how.none_of), mask(how.marks))
         last = (how.header, how.syntax, how.calls, how.imports)
         of_programs = (how.programs, how.uses, how.common_name, how.yields)
-        entries.append(TableEntry(name, number, table.title, table.loader, *masks, how.paths, how.weight, *last, *of_programs, how.when))
+        whole = (name, number, table.title, table.loader, *masks, how.paths, how.weight, how.functions, *last, *of_programs, how.when)
+        entries.append(TableEntry._make(whole))
     return Index(tuple(bits), tuple(entries), tuple(sorted(hints)), tuple(sorted(called)))
 
 

@@ -185,7 +185,8 @@ class Recognition(NamedTuple):
 
     In Python programs a recipe is a call of one of `calls`: the module and the class (`trl.SFTConfig`), `dict` for a dictionary and
     `module` for the names of a module, which must have the keys as well. A table with `imports` is that of programs alone
-    which import that module, and wins over those without.
+    which import that module, and wins over those without. `functions` are those of the library that make or fill a recipe, by their own
+    names, with the key that each of their arguments sets.
     """
 
     all_of: tuple[KeyPath, ...] = ()
@@ -204,6 +205,7 @@ class Recognition(NamedTuple):
     uses: tuple[str, ...] = ()
     common_name: bool = False
     yields: bool = False
+    functions: tuple[tuple[str, tuple[tuple[str, KeyPath], ...]], ...] = ()
 
 
 class Removal(NamedTuple):

@@ -139,6 +139,13 @@ def test_any_command_runs_in_each_process(switch: str) -> None:
     assert (start.name, world(start), program(start)) == ("torchrun", 8, ["train.py", "--lr", "1"])
 
 
+@pytest.mark.parametrize("command", ["python train.py", "bash -c 'python train.py'"])
+def test_any_command_within_srun_runs_in_each_process(command: str) -> None:
+    text = f"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\nsrun torchrun --nnodes 2 --nproc_per_node 4 --no-python {command}"
+    start = start_of(text)
+    assert (start.name, world(start), program(start)) == ("torchrun", 8, ["train.py"])
+
+
 def test_each_process_has_a_rank() -> None:
     text = """torchrun --nproc_per_node 4 --no-python bash -c 'if [ -z "$RANK" ]; then python other.py; else python train.py; fi'"""
     ((command, start),) = starts(text)

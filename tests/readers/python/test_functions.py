@@ -120,6 +120,32 @@ def test_what_is_not_set_comes_from_elsewhere() -> None:
     assert document.rest is not None
 
 
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("cfg = base(); cfg.train.global_batch_size = 8; library.pretrain(cfg)", "8"),
+        ("cfg = base(); cfg.train.global_batch_size = 8; library.pretrain(config=cfg); print(cfg)", "8"),
+        ("cfg = base(); cfg.train.global_batch_size = 8; cfg.callbacks[0].batch = 4; library.pretrain(cfg)", "8"),
+        ("cfg = small(); cfg.train.global_batch_size = 16; library.pretrain(cfg)", "16"),
+        ("cfg = base(); cfg.train.global_batch_size = 8; cfg.train.global_batch_size *= 2; library.pretrain(cfg)", None),
+        ("cfg = base(); cfg.train.global_batch_size = 8; change(cfg); cfg.train.lr = 1; library.pretrain(cfg)", None),
+        ("cfg = base(); cfg.train.global_batch_size = n; library.pretrain(cfg)", None),
+    ],
+)
+@pytest.mark.parametrize("in_function", [True, False])
+def test_what_is_set_where_it_is_used_is_known_up_to_there(body: str, value: str | None, in_function: bool) -> None:
+    lines = body.split("; ")
+    text = HELPERS + "import library\nn = input()\n" + ("def main():\n    " + "\n    ".join(lines) if in_function else "\n".join(lines))
+    found = [each for each in read(Source("run.py", text)) if isinstance(each, Document) and each.called == FUNCTION]
+    node = found[-1].get("train", "global_batch_size")
+    assert isinstance(node, Scalar)
+    assert (None if node.tag == COMPUTED else node.text) == value
+
+
+def test_what_is_set_and_never_used_is_no_document() -> None:
+    assert made("cfg = base(); cfg.train.global_batch_size = 8") is None
+
+
 def test_the_docstring_is_a_comment_above() -> None:
     document = made('"""Eight GPUs.; ; Batch 64.; """; cfg = base(); cfg.train.global_batch_size = 8; return cfg')
     assert document is not None

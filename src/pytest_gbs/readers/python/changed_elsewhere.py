@@ -9,20 +9,22 @@ from typing import Final, TypeAlias
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION
 from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted, is_unpacked
 from pytest_gbs.readers.python.modules import Defined, Modules
+from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import OPEN, Change, Scope, Scopes
 
 _READING: Final = frozenset(("int", "float", "str", "len", "print", "isinstance", "getattr", "hasattr", "max", "min", "repr"))
 _Changed: TypeAlias = tuple[ast.expr | ast.stmt, AttributePath, ast.Constant | None]
 
 
-def changed_elsewhere(name: str, scope: Scope, where: Defined, modules: Modules, depth: int) -> Iterator[_Changed]:
+def changed_elsewhere(name: str, scope: Scope, where: tuple[Program, Scopes], modules: Modules, depth: int = 0) -> Iterator[_Changed]:
     """Yield what may change the value called `name` other than statements of its scope, each with the attribute that it may change.
 
     With it comes the constant that a function sets that attribute to, if it always does.
     """
-    if where.scopes.module not in modules.handed_on:
-        modules.handed_on[where.scopes.module] = _handed_on(where.scopes)
-    for node, path in modules.handed_on[where.scopes.module].get((scope, name), ()):
+    _, scopes = where
+    if scopes.module not in modules.handed_on:
+        modules.handed_on[scopes.module] = _handed_on(scopes)
+    for node, path in modules.handed_on[scopes.module].get((scope, name), ()):
         function = _callee(node, scope, where, modules) if isinstance(node, ast.Call) and depth < DEEPEST_EXPRESSION else None
         parameters = _parameters(node, (name, *path), function) if isinstance(node, ast.Call) and function is not None else None
         if function is None or parameters is None:
@@ -33,11 +35,11 @@ def changed_elsewhere(name: str, scope: Scope, where: Defined, modules: Modules,
                     yield node, (*path, *inner), constant if len(parameters) == 1 else None
 
 
-def _callee(call: ast.Call, scope: Scope, where: Defined, modules: Modules) -> Defined | None:
+def _callee(call: ast.Call, scope: Scope, where: tuple[Program, Scopes], modules: Modules) -> Defined | None:
     """The function that `call` calls, if its text can be found."""
     found = scope.find(call.func.id) if isinstance(call.func, ast.Name) else None
-    is_of_module = found is not None and found[0] is where.scopes.module
-    return modules.function(call.func.id, where.program, where.scopes) if is_of_module and isinstance(call.func, ast.Name) else None
+    is_of_module = found is not None and found[0] is where[1].module
+    return modules.function(call.func.id, *where) if is_of_module and isinstance(call.func, ast.Name) else None
 
 
 def _parameters(call: ast.Call, path: AttributePath, function: Defined) -> list[str] | None:
@@ -85,7 +87,7 @@ def _changes(defined: Defined, parameter: str, modules: Modules, depth: int) -> 
             yield statement, path, value if plain and isinstance(value, ast.Constant) else None
         elif change.scope.find(parameter) == (scope, scope.names.get(parameter)):
             yield statement, (), None
-    for node, path, constant in changed_elsewhere(parameter, scope, defined, modules, depth):
+    for node, path, constant in changed_elsewhere(parameter, scope, (defined.program, defined.scopes), modules, depth):
         yield node, path, constant if defined.scopes.done.get(node, OPEN) is None else None
 
 
@@ -108,7 +110,7 @@ def _handed_on(scopes: Scopes) -> dict[tuple[Scope, str], list[tuple[ast.expr, A
             path = attribute_path(each)
             if path:
                 found.setdefault((scope, path[0]), []).append((call, path[1:]))
-    for scope in scopes.inner.values():
+    for scope in (scopes.module, *scopes.inner.values()):
         for bindings in scope.names.values():
             for binding in bindings:
                 path = attribute_path(binding.value) if binding.value is not None else ()
@@ -121,5 +123,8 @@ def set_by(change: Change) -> tuple[AttributePath, bool]:
     """The attribute that a statement sets, without the name it belongs to, and whether it sets all of it."""
     targets = change.statement.targets if isinstance(change.statement, ast.Assign) else [change.statement.target]
     whole = next((each for each in targets if any(node is change.target for node in ast.walk(each))), change.target)
-    path = attribute_path(whole)
-    return (path or attribute_path(change.target))[1:], bool(path)
+    path, inner = attribute_path(whole), whole
+    while not path and isinstance(inner, (ast.Attribute, ast.Subscript)) and inner is not change.target:
+        inner = inner.value  # an item: `cfg.trainer.callbacks[0].backend`
+        path = attribute_path(inner)
+    return path[1:], inner is whole

@@ -6,6 +6,7 @@ import ast
 import sys
 from collections import abc
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_EXPRESSION, MOST_DOCUMENTS
@@ -30,6 +31,18 @@ def configurations(scopes: Scopes, evaluator: Evaluator, modules: Modules) -> It
         table = made.table(node) if not _is_changed_in_use(node, scopes) else None
         if table is not None and table.entries:
             yield node, table
+    for name, scope in islice(_used(scopes), MOST_DOCUMENTS):
+        use = made.used(name, scope)
+        if use is not None:
+            yield use
+
+
+def _used(scopes: Scopes) -> Iterator[tuple[str, Scope]]:
+    """Yield each name of which attributes are set where it is made by a call, and which is not returned, with its scope."""
+    for name, changes in scopes.changes.items():
+        for scope in dict.fromkeys(change.scope for change in changes):
+            if name not in scope.returned and any(isinstance(each.value, ast.Call) for each in scope.names.get(name, ())):
+                yield name, scope
 
 
 def _is_changed_in_use(function: ast.FunctionDef, scopes: Scopes) -> bool:
@@ -105,7 +118,7 @@ class _Functions:
             return self._made_elsewhere(elsewhere, node, scope)
         made = self.evaluator.value(node, scope)
         if not isinstance(made, Made):
-            return None
+            return self._set_by_arguments(node, scope)
         library = library or self._library(made, scope)
         table = _opened(made, library, 0)
         for keyword in node.keywords:
@@ -113,6 +126,16 @@ class _Functions:
             if keyword.arg is not None and inner is not None:
                 table.entries[keyword.arg] = table.entries[keyword.arg][0], inner
         return table
+
+    def _set_by_arguments(self, call: ast.Call, scope: Scope) -> Table | None:
+        """What the arguments of a library's function set of what it returns; None if no table knows the function."""
+        keys, lost = self.modules.context.set_by_arguments(dotted(call.func).rpartition(".")[2]), self.evaluator.lost(call)
+        table = Table({}, lost.start, lost.stop, lost)
+        for keyword in call.keywords:
+            if keyword.arg is not None and keyword.arg in keys:
+                value = self.evaluator.value(keyword.value, scope)
+                _put(table, tuple(map(str, keys[keyword.arg])), self.evaluator.program.span(keyword.value), value)
+        return table if keys else None
 
     def _library(self, made: Made, scope: Scope) -> str:
         """The library that the class of `made` comes from or, if it is of this file and sets nothing within its arguments, is made from."""
@@ -172,15 +195,27 @@ class _Functions:
             entries[name] = place, self._copied(inner) if isinstance(inner, Table) else value
         return table._replace(entries=entries)
 
+    def used(self, name: str, scope: Scope) -> tuple[ast.AST, Table] | None:
+        """The statement that makes what is called `name`, and its attributes where it is used after they were set; None if it is not."""
+        binding = self._binding(name, scope)
+        if binding is None or binding.value is None or (scope, name) in self.names:
+            return None
+        self.names[scope, name] = None  # while it is looked at
+        events = self._events(name, scope, binding)
+        last = max((place for place, event in enumerate(events) if event.path and event.given is not None), default=len(events))
+        stop = next((place for place in range(last + 1, len(events)) if not events[place].path), None)
+        table = self._after(events[:stop], name, scope, binding) if stop is not None else None
+        del self.names[scope, name]
+        return (binding.node, table) if table is not None else None
+
     def _at_end(self, name: str, scope: Scope) -> Table | None:
         binding = self._binding(name, scope)
-        if binding is None or binding.value is None:
-            return None
-        lost = self.evaluator.lost(binding.value)
-        table = self._made(binding.value, scope) or Table({}, lost.start, lost.stop, lost)
-        here = Defined(_function(scope), self.evaluator.program, self.scopes)
+        return self._after(self._events(name, scope, binding), name, scope, binding) if binding is not None else None
+
+    def _events(self, name: str, scope: Scope, binding: Binding) -> list[_Event]:
+        """What happens to the attributes of `name` after `binding` made it, in the order of the text."""
         events: list[_Event] = []
-        for call, path, constant in changed_elsewhere(name, scope, here, self.modules, 0):
+        for call, path, constant in changed_elsewhere(name, scope, (self.evaluator.program, self.scopes), self.modules):
             runs = self.evaluator.runs(self.scopes.done[call], scope) if call in self.scopes.done else None
             if runs is not False:
                 span = self.evaluator.program.span(call)
@@ -194,7 +229,14 @@ class _Functions:
                 place = change.statement.lineno, change.statement.col_offset
                 events.append(_Event(place, change.statement, path, change.statement.value if straight else None))
         made = (getattr(binding.node, "end_lineno", 0), getattr(binding.node, "end_col_offset", 0))
-        events = sorted((event for event in events if event.at >= made), key=lambda event: event.at)
+        return sorted((event for event in events if event.at >= made), key=lambda event: event.at)
+
+    def _after(self, events: list[_Event], name: str, scope: Scope, binding: Binding) -> Table | None:
+        """The attributes of `name` after `events`; None if no one expression makes it."""
+        if binding.value is None:
+            return None
+        lost = self.evaluator.lost(binding.value)
+        table = self._made(binding.value, scope) or Table({}, lost.start, lost.stop, lost)
         last = {event.path: event.node for event in events if event.given is None}  # what is lost twice is lost
         self.evaluator.built[scope, name] = table
         for _, node, path, given in events:
@@ -243,11 +285,6 @@ def _takes_overrides(call: ast.Call, scope: Scope) -> bool:
         return False
     bindings = [scope.names.get(each.id, ()) for each in call.args if isinstance(each, ast.Name)]
     return len(call.args) == 1 and all(len(each) == 1 and each[0].parameter is not None for each in bindings) and bool(bindings)
-
-
-def _function(scope: Scope) -> ast.FunctionDef:
-    assert isinstance(scope.node, ast.FunctionDef)
-    return scope.node
 
 
 def _opened(made: Made, library: str, depth: int) -> Table:
