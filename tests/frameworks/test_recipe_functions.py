@@ -207,6 +207,13 @@ PERFORMANCE = "recipe = set_primary_perf_configs(recipe, 'pre_train', mbs=2, gbs
     ("made", "more", "world", "accumulation"),
     [
         pytest.param("num_nodes=4, num_gpus_per_node=8", "pass", 32, None, id="parallel sizes are those of a recipe that is not here"),
+        pytest.param(
+            "num_nodes=4, num_gpus_per_node=8, tensor_parallelism=2, pipeline_parallelism=2, context_parallelism=1",
+            "pass",
+            32,
+            8,
+            id="given",
+        ),  # 64 / (32 / 4)
         pytest.param("num_nodes=4", "pass", None, None, id="GPUs of a node are not given"),
         pytest.param("num_nodes=4, num_gpus_per_node=8", "recipe.trainer.num_nodes = 2", 16, None, id="set again"),
         pytest.param("", PERFORMANCE.format(64, "num_nodes=2, num_gpus_per_node=4"), 8, 8, id="64 / (2 x 8 / 2)"),

@@ -107,7 +107,7 @@ _MEANT: Final[dict[str, Callable[[Any, _Named], Any]]] = {
     **dict.fromkeys(("minimum", "weight", "sequences_per_sample"), lambda stated, _: int(stated)),
     "key": lambda stated, _: _key(stated),
     "functions": lambda stated, _: tuple(
-        (name, tuple((argument, _key(key)) for argument, key in arguments.items())) for name, arguments in stated.items()
+        (name, tuple((argument, _key(key)) for argument, key in keys.items())) for names, keys in stated.items() for name in words(names)
     ),
     "paths": lambda stated, _: tuple(word.lower() for word in words(stated)),
     "files": lambda stated, _: tuple(stated),
