@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pytest_gbs.model.outcome import Finding, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Quantity
+from tests.launches.building import batches, checked
 
 from .building import outcomes, sizes, stumbles, title, value
 
@@ -166,3 +169,27 @@ def test_what_pydantic_converts_is_no_mistake(written: str) -> None:
 @pytest.mark.parametrize("written", ["0", "-1", "1.5", "null", "auto"])
 def test_accumulation_is_a_positive_whole_number(written: str) -> None:
     assert stumbles(f"{RUN}gradient_accumulation_steps: {written}\n") == {"gradient_accumulation_steps": "stops"}
+
+
+LAUNCH = "mpirun -np 4 python3 -m MaxText.train {file} model_name=mixtral-8x7b steps=9 max_target_length=4096 {more}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "more"),
+    [
+        pytest.param("MaxText/configs/mine.yml", "per_device_batch_size=6", id="another file"),
+        pytest.param("MaxText/configs/base.yml more.yml", "per_device_batch_size=6", id="two files"),
+        pytest.param("$CONFIG", "per_device_batch_size=6", id="a file that is not known"),
+        pytest.param("MaxText/configs/base.yml", "per_device_batch_size=6 dataset_type=synthetic", id="trains on nothing"),
+        pytest.param("MaxText/configs/base.yml", "", id="no batch"),
+        pytest.param("MaxText/configs/base.yml", "per_device_batch_size=$BATCH", id="a batch that is not known"),
+    ],
+)
+def test_a_launch_that_names_another_file_than_the_base_is_not_known(tmp_path: Path, file: str, more: str) -> None:
+    assert set(batches(checked(tmp_path, {"run.sh": LAUNCH.format(file=file, more=more)}))) <= {None}
+
+
+@pytest.mark.parametrize("file", ["MaxText/configs/base.yml", "src/maxtext/configs/base.yml", "configs/base.yml"])
+def test_the_base_of_the_package_has_its_defaults(tmp_path: Path, file: str) -> None:
+    more = "per_device_batch_size=6 gradient_accumulation_steps=2"
+    assert batches(checked(tmp_path, {"run.sh": LAUNCH.format(file=file, more=more)})) == [48]  # 6 x 2 x 4

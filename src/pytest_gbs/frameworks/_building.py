@@ -101,7 +101,7 @@ _MEANT: Final[dict[str, Callable[[Any, _Named], Any]]] = {
     **dict.fromkeys(("when", "partial_epochs", "reserves"), lambda stated, named: named.conditions(stated)),
     **dict.fromkeys(("condition", "packing", "shares"), lambda stated, named: named.condition(stated)),
     **dict.fromkeys(("all_of", "none_of", "marks", "keys", "names", "companions", "includes"), lambda stated, _: _keys(stated)),
-    **dict.fromkeys(("calls", "programs", "uses", "needs", "sizes", "copies", "beside"), lambda stated, _: words(stated)),
+    **dict.fromkeys(("calls", "programs", "uses", "needs", "sizes", "copies", "beside", "own_files"), lambda stated, _: words(stated)),
     **dict.fromkeys(("also", "unless", "one_gpu"), lambda stated, _: frozenset(words(stated))),
     **dict.fromkeys(("derive", "settle"), lambda stated, _: hooks.HOOKS.get(stated)),
     **dict.fromkeys(("minimum", "weight", "sequences_per_sample"), lambda stated, _: int(stated)),

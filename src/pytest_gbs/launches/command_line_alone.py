@@ -26,6 +26,7 @@ from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
 from pytest_gbs.readers.python import may_train_otherwise, read_own_defaults, read_spellings, read_started
 
+_RECIPES: Final = (".yaml", ".yml", ".toml")
 _COMMON_UNITS: Final = ("samples", "pairs")
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
 _FACTORS: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.PROMPTS_PER_STEP)
@@ -87,7 +88,7 @@ class CommandLineAlone:
 
     def _alone(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What a launch runs whose command line is all there is, if its program is known to be a framework's."""
-        if found.missing or self._may_train_otherwise(found):
+        if self._may_train_otherwise(found):
             return None
         lacks = lacks_configuration(found, self._tree)
         path, programs = found.launch.at.source, tuple(programs_of(found, self._tree.listed))
@@ -102,6 +103,9 @@ class CommandLineAlone:
                     framework, given = self._with_own_defaults(found, words, program, framework)
                 if framework is None or not _takes(framework, style) or (file is None and _is_another(framework, programs)):
                     continue
+                is_own = _names_own_file(found, framework)
+                if found.missing and not is_own:
+                    return None
                 by_keys = all(any(key in composed.document.keyed for key in group) for group in framework.recognition.one_of)
                 sized = _gives_sizes(framework, given)
                 if not (sized and (by_keys or names_trainer(framework)) if file is not None else sized or by_keys):
@@ -112,7 +116,12 @@ class CommandLineAlone:
                 # What the framework's own package composes is in the package, which may be a submodule of git that is not here.
                 if lacks and not any(each.is_of((), framework.recognition.uses) for each, _ in programs):
                     return None
-                if lacks or _is_configured_elsewhere(found.start.program, framework, composed.document) or is_packaged(found, self._tree):
+                if (
+                    lacks
+                    or (framework.own_files and not is_own)
+                    or _is_configured_elsewhere(found.start.program, framework, composed.document)
+                    or is_packaged(found, self._tree)
+                ):
                     framework = of_a_part(framework)  # the rest is in a configuration elsewhere
                 if framework.loader != Loader.PYYAML or given is not words:
                     composed = with_settings(None, path, given, style, framework.loader)
@@ -139,6 +148,12 @@ class CommandLineAlone:
         framework = self._recognise(whole.document, program) if whole is not None else None
         given, own = _as_parsed(words, source, framework) if framework is not None else (given, [])
         return (framework, [*own, *given]) if _is_any_known(own) else (None, words)
+
+
+def _names_own_file(found: FoundLaunch, framework: Framework) -> bool:
+    """Whether the one configuration that a command line names is of the framework's own package, with the defaults that its table has."""
+    named = [text for word in found.start.program[1:] if (text := word.text) is not None and text.endswith(_RECIPES) and "=" not in text]
+    return len(named) == 1 and any(f"/{named[0]}".endswith(f"/{each}") for each in framework.own_files)
 
 
 def _with_paths(given: Iterable[CommandSetting], found: FoundLaunch) -> Iterator[CommandSetting]:

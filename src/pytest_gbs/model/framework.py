@@ -284,7 +284,8 @@ class Framework(NamedTuple):
     that imports them all has one process train on one GPU whatever it sees, and `eras` what the framework was before
     versions that changed it, oldest first (made by
     `frameworks.versions.in_eras`). `commit` is the state of its source that the recipe is for where that is not a release, and any of
-    several versions; "" elsewhere. `beside` are other packages that a rule asks the version of, and `pins` what the repository says of
+    several versions; "" elsewhere. `beside` are other packages that a rule asks the version of, `own_files` the configurations in its
+    package that have the defaults of the table, by the ends of their paths, and `pins` what the repository says of
     these.
     """
 
@@ -325,6 +326,7 @@ class Framework(NamedTuple):
     one_gpu: frozenset[str] = frozenset()
     commit: str = ""
     beside: tuple[str, ...] = ()
+    own_files: tuple[str, ...] = ()
     pins: tuple[Pin, ...] = ()
 
     @property
