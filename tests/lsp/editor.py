@@ -246,12 +246,3 @@ async def editor(
         yield found
     finally:
         await found.stop()
-
-
-def edit(session: Callable[..., Awaitable[None]], *arguments: object) -> None:
-    """Run what a person does in an editor."""
-    asyncio.run(_within(session, arguments))
-
-
-async def _within(session: Callable[..., Awaitable[None]], arguments: tuple[object, ...]) -> None:
-    await asyncio.wait_for(session(*arguments), 4 * PATIENCE)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.cli.support import write
-from tests.lsp.editor import edit, editor
+from tests.lsp.editor import editor
 from tests.lsp.test_diagnostics import STALE
 from tests.lsp.transcript import PAGE, in_page, record
 
@@ -28,18 +28,15 @@ def test_an_editor_that_is_gone_ends_it(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_no_module_of_the_workspace_is_imported(tmp_path: Path) -> None:
+async def test_no_module_of_the_workspace_is_imported(tmp_path: Path) -> None:
     late = ("pygls", "lsprotocol", "attrs", "attr", "cattrs", "asyncio", "yaml", "ruamel", "tree_sitter", "array")
     write(tmp_path, {f"{name}.py": RAN for name in late})
 
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            person.open("a.yaml", STALE)
-            assert await person.codes("a.yaml") == ["GBS101"]
-            await person.actions("a.yaml", "size 6|4")
-            await person.hover("a.yaml", "size 6|4")
-
-    edit(session)
+    async with editor(tmp_path) as person:
+        person.open("a.yaml", STALE)
+        assert await person.codes("a.yaml") == ["GBS101"]
+        await person.actions("a.yaml", "size 6|4")
+        await person.hover("a.yaml", "size 6|4")
     assert not (tmp_path / "ran").exists()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from tests.cli.support import write
-from tests.lsp.editor import BARE, edit, editor
+from tests.lsp.editor import BARE, editor
 from tests.lsp.test_diagnostics import HOLDS, KEYS, MEGATRON, OPEN, PROGRAM, SIZES, STALE
 
 LAUNCH = "#!/bin/bash\naccelerate launch --num_processes {} train.py --config a.yaml\n"
@@ -24,215 +24,180 @@ REPOSITORY = {
 }
 
 
-def test_hover_tells_the_whole_equation_behind_a_key_a_number_and_a_claim(tmp_path: Path) -> None:
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            person.open("a.yaml", HOLDS)
-            for nothing in ("my/|model", "# |global", "dataset_na|me"):
-                assert await person.hover("a.yaml", nothing) == ""
-            for marked, heading in {
-                "per_device|_train": "**micro batch size 4**, `per_device_train_batch_size`",
-                "accumulation_steps: |2": "**accumulation 2**, `gradient_accumulation_steps`",
-                "size |64": "The comment states **global batch size 64**",
-            }.items():
-                first, _, rest = (await person.hover("a.yaml", marked)).partition("\n\n")
-                assert first == heading
-                assert "global batch size         64   = 4 x 2 x 8" in rest
-                assert "declared 64 at line 1: agrees" in rest
-
-    edit(session)
+async def test_hover_tells_the_whole_equation_behind_a_key_a_number_and_a_claim(tmp_path: Path) -> None:
+    async with editor(tmp_path) as person:
+        person.open("a.yaml", HOLDS)
+        for nothing in ("my/|model", "# |global", "dataset_na|me"):
+            assert await person.hover("a.yaml", nothing) == ""
+        for marked, heading in {
+            "per_device|_train": "**micro batch size 4**, `per_device_train_batch_size`",
+            "accumulation_steps: |2": "**accumulation 2**, `gradient_accumulation_steps`",
+            "size |64": "The comment states **global batch size 64**",
+        }.items():
+            first, _, rest = (await person.hover("a.yaml", marked)).partition("\n\n")
+            assert first == heading
+            assert "global batch size         64   = 4 x 2 x 8" in rest
+            assert "declared 64 at line 1: agrees" in rest
 
 
-def test_hover_on_a_command_tells_what_it_launches(tmp_path: Path) -> None:
+async def test_hover_on_a_command_tells_what_it_launches(tmp_path: Path) -> None:
     write(tmp_path, REPOSITORY)
 
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            person.open("one.sh")
-            assert await person.hover("one.sh", "#!/bin|/bash") == ""
-            said = await person.hover("one.sh", "accelerate lau|nch")
-            assert said.startswith("Launches `a.yaml`")
-            assert "global batch size        128   = 4 x 2 x 16" in said
-
-    edit(session)
+    async with editor(tmp_path) as person:
+        person.open("one.sh")
+        assert await person.hover("one.sh", "#!/bin|/bash") == ""
+        said = await person.hover("one.sh", "accelerate lau|nch")
+        assert said.startswith("Launches `a.yaml`")
+        assert "global batch size        128   = 4 x 2 x 16" in said
 
 
-def test_hints_show_the_resulting_batch(tmp_path: Path) -> None:
+async def test_hints_show_the_resulting_batch(tmp_path: Path) -> None:
     write(tmp_path, REPOSITORY)
     grpo = "model_name_or_path: m\nnum_generations: 8\nmax_completion_length: 64\n"
 
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            expected = {
-                "cake.yaml": ("cake: 128\n", []),
-                "empty.yaml": ("", []),
-                "broken.yaml": (OPEN + "a: [\n", []),
-                "prose.md": ("The global batch size is 128.\n", []),
-                "holds.yaml": (HOLDS, [(4, "# = 64 on 8 GPUs")]),
-                "nodes.yaml": (HOLDS.replace("8 GPUs", "1 node of 8 GPUs"), [(4, "# = 64 on 8 GPUs")]),
-                "two.yaml": (HOLDS.replace("64 = 4 x 2 x 8 GPUs", "128 on 2 nodes of 8 GPUs"), [(4, "# = 128 on 2 nodes x 8 GPUs")]),
-                "open.yaml": (OPEN, [(3, "# = 8 x GPUs")]),
-                "grpo.yaml": (grpo + SIZES.replace("4", "8"), [(3, "# = 16 x GPUs")]),
-                "open.json": (
-                    '{"model_name_or_path": "m", "dataset_name": "d",\n"per_device_train_batch_size": 1, "max_length": 1}',
-                    [(1, "= 1 x GPUs")],
-                ),
-                "train.py": (PROGRAM, [(4, "# = 64 on 8 GPUs")]),
-                "megatron.sh": (MEGATRON, [(2, "# = 64 on 8 GPUs")]),
-                "batch.yaml": (NEMO.replace("devices: 8", "devices: auto"), []),
-                "gpt.yaml": (NEMO, [(5, "# = accumulation 4 on 8 GPUs")]),
-                "launch.sh": (LAUNCH.format(16), [(1, "# = 128 on 16 GPUs")]),
-            }
-            for path, (text, hints) in expected.items():
-                person.open(path, text)
-                assert await person.hints(path) == hints, path
-            assert await person.hints("holds.yaml", last_line=3) == []
-
-    edit(session)
+    async with editor(tmp_path) as person:
+        expected = {
+            "cake.yaml": ("cake: 128\n", []),
+            "empty.yaml": ("", []),
+            "broken.yaml": (OPEN + "a: [\n", []),
+            "prose.md": ("The global batch size is 128.\n", []),
+            "holds.yaml": (HOLDS, [(4, "# = 64 on 8 GPUs")]),
+            "nodes.yaml": (HOLDS.replace("8 GPUs", "1 node of 8 GPUs"), [(4, "# = 64 on 8 GPUs")]),
+            "two.yaml": (HOLDS.replace("64 = 4 x 2 x 8 GPUs", "128 on 2 nodes of 8 GPUs"), [(4, "# = 128 on 2 nodes x 8 GPUs")]),
+            "open.yaml": (OPEN, [(3, "# = 8 x GPUs")]),
+            "grpo.yaml": (grpo + SIZES.replace("4", "8"), [(3, "# = 16 x GPUs")]),
+            "open.json": (
+                '{"model_name_or_path": "m", "dataset_name": "d",\n"per_device_train_batch_size": 1, "max_length": 1}',
+                [(1, "= 1 x GPUs")],
+            ),
+            "train.py": (PROGRAM, [(4, "# = 64 on 8 GPUs")]),
+            "megatron.sh": (MEGATRON, [(2, "# = 64 on 8 GPUs")]),
+            "batch.yaml": (NEMO.replace("devices: 8", "devices: auto"), []),
+            "gpt.yaml": (NEMO, [(5, "# = accumulation 4 on 8 GPUs")]),
+            "launch.sh": (LAUNCH.format(16), [(1, "# = 128 on 16 GPUs")]),
+        }
+        for path, (text, hints) in expected.items():
+            person.open(path, text)
+            assert await person.hints(path) == hints, path
+        assert await person.hints("holds.yaml", last_line=3) == []
 
 
-def test_lenses_say_who_launches_a_recipe_and_what_a_launch_gives(tmp_path: Path) -> None:
+async def test_lenses_say_who_launches_a_recipe_and_what_a_launch_gives(tmp_path: Path) -> None:
     write(tmp_path, REPOSITORY)
 
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            person.open("a.yaml")
-            person.open("one.sh")
-            person.open("cake.yaml")
-            person.open("nobody.yaml", OPEN)
-            assert await person.lenses("cake.yaml") == []
-            assert await person.lenses("nobody.yaml") == []
-            assert await person.lenses("a.yaml") == [(0, "launched by 3 scripts: 128, 256, 128")]
-            assert await person.lenses("one.sh") == [(1, "launches a.yaml: global batch size 128 on 16 GPUs")]
-            person.replace("one.sh", "train.py --config a.yaml\n", "train.py --config a.yaml\n" + LAUNCH.format(8).partition("\n")[2])
-            assert await person.lenses("a.yaml") == [(0, "launched 4 times by 3 scripts: 128, 64, 256, 128")]
-            person.open("README.md", "```bash\naccelerate launch --num_processes 4 train.py --config a.yaml\n```\n")
-            ((_, said),) = await person.lenses("a.yaml")
-            assert said.startswith("launched 5 times by 1 document and 3 scripts: ")
-
-    edit(session)
+    async with editor(tmp_path) as person:
+        person.open("a.yaml")
+        person.open("one.sh")
+        person.open("cake.yaml")
+        person.open("nobody.yaml", OPEN)
+        assert await person.lenses("cake.yaml") == []
+        assert await person.lenses("nobody.yaml") == []
+        assert await person.lenses("a.yaml") == [(0, "launched by 3 scripts: 128, 256, 128")]
+        assert await person.lenses("one.sh") == [(1, "launches a.yaml: global batch size 128 on 16 GPUs")]
+        person.replace("one.sh", "train.py --config a.yaml\n", "train.py --config a.yaml\n" + LAUNCH.format(8).partition("\n")[2])
+        assert await person.lenses("a.yaml") == [(0, "launched 4 times by 3 scripts: 128, 64, 256, 128")]
+        person.open("README.md", "```bash\naccelerate launch --num_processes 4 train.py --config a.yaml\n```\n")
+        ((_, said),) = await person.lenses("a.yaml")
+        assert said.startswith("launched 5 times by 1 document and 3 scripts: ")
 
 
-def test_from_a_launch_to_its_recipe_and_back(tmp_path: Path) -> None:
+async def test_from_a_launch_to_its_recipe_and_back(tmp_path: Path) -> None:
     write(tmp_path, REPOSITORY)
 
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            person.open("one.sh")
-            person.open("a.yaml")
-            person.open("cake.yaml")
-            assert await person.definition("one.sh", "#!/b|in") == []
-            assert await person.definition("a.yaml", "mod|el_name") == []
-            assert await person.references("cake.yaml", "ca|ke") == []
-            (recipe,) = await person.definition("one.sh", "--config a.y|aml")
-            assert (recipe.uri, recipe.range.start) == (person.uri("a.yaml"), types.Position(0, 0))
-            launches = await person.references("a.yaml", "per_device|_train")
-            assert [each.uri.rpartition("/")[2] for each in launches] == ["one.sh", "three.sh", "two.sh"]
-            assert launches[0].range.start == types.Position(1, 0)
-            others = await person.references("one.sh", "accel|erate")
-            assert {each.uri.rpartition("/")[2] for each in others} == {"a.yaml", "one.sh", "two.sh", "three.sh"}
-            await person.client.workspace_execute_command_async(
-                types.ExecuteCommandParams("gbs.showLaunches", [person.uri("a.yaml"), 0, 0])
-            )
-            assert [each.uri for each in person.shown] == [person.uri("one.sh")]
-
-    edit(session)
+    async with editor(tmp_path) as person:
+        person.open("one.sh")
+        person.open("a.yaml")
+        person.open("cake.yaml")
+        assert await person.definition("one.sh", "#!/b|in") == []
+        assert await person.definition("a.yaml", "mod|el_name") == []
+        assert await person.references("cake.yaml", "ca|ke") == []
+        (recipe,) = await person.definition("one.sh", "--config a.y|aml")
+        assert (recipe.uri, recipe.range.start) == (person.uri("a.yaml"), types.Position(0, 0))
+        launches = await person.references("a.yaml", "per_device|_train")
+        assert [each.uri.rpartition("/")[2] for each in launches] == ["one.sh", "three.sh", "two.sh"]
+        assert launches[0].range.start == types.Position(1, 0)
+        others = await person.references("one.sh", "accel|erate")
+        assert {each.uri.rpartition("/")[2] for each in others} == {"a.yaml", "one.sh", "two.sh", "three.sh"}
+        await person.client.workspace_execute_command_async(types.ExecuteCommandParams("gbs.showLaunches", [person.uri("a.yaml"), 0, 0]))
+        assert [each.uri for each in person.shown] == [person.uri("one.sh")]
 
 
-def test_from_a_claim_to_what_it_is_about(tmp_path: Path) -> None:
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            person.open("a.yaml", HOLDS)
-            found = await person.definition("a.yaml", "size 6|4")
-            assert [person.text_at("a.yaml", each.range) for each in found] == ["4", "2"]
-
-    edit(session)
+async def test_from_a_claim_to_what_it_is_about(tmp_path: Path) -> None:
+    async with editor(tmp_path) as person:
+        person.open("a.yaml", HOLDS)
+        found = await person.definition("a.yaml", "size 6|4")
+        assert [person.text_at("a.yaml", each.range) for each in found] == ["4", "2"]
 
 
-def test_each_fix_of_a_finding_is_offered_and_holds(tmp_path: Path) -> None:
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            person.open("a.yaml", HOLDS)
-            assert await person.actions("a.yaml", "size 6|4", "quickfix") == []
-            stale = STALE.replace("64 = 4 x 2 x 8 GPUs", "64 on 8 GPUs")
-            person.type("a.yaml", stale)
-            assert await person.actions("a.yaml", "my/mo|del", "quickfix") == []
-            found = await person.actions("a.yaml", "size 6|4", "quickfix")
-            assert [each.title for each in found] == [
-                "Change per_device_train_batch_size to 4",
-                "Change 64 in the comment to 48",
-                "Silence GBS101 here with a comment",
-            ]
-            for number in range(3):
-                action = found[number]
-                text = person.edited("a.yaml", action.edit)
-                person.type("a.yaml", text)
-                assert await person.codes("a.yaml") == [], action.title
-                person.type("a.yaml", stale)
-                found = await person.actions("a.yaml", "size 6|4", "quickfix")
-
-    edit(session)
-
-
-def test_a_client_without_versions_gets_plain_edits(tmp_path: Path) -> None:
-    async def session() -> None:
-        async with editor(tmp_path, BARE) as person:
-            person.open("a.yaml", "# 🚀\r\n" + STALE.replace("\n", "\r\n"))
-            first, *_ = await person.actions("a.yaml", "size 6|4", "quickfix")
-            assert first.edit is not None
-            ((uri, edits),) = (first.edit.changes or {}).items()
-            assert (uri, [person.text_at("a.yaml", each.range) for each in edits]) == (person.uri("a.yaml"), ["3"])
-
-    edit(session)
-
-
-def test_safe_fixes_are_applied_at_once_where_the_editor_asks_for_them(tmp_path: Path) -> None:
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            person.open("a.yaml", STALE)
-            assert await person.actions("a.yaml", "|#", "source.fixAll") == []
-            person.type("a.yaml", HOLDS.replace("GPUs\n", "GPUs  # gbs: ignore[GBS101]\n"))
-            assert await person.codes("a.yaml") == ["GBS901"]
-            (action,) = await person.actions("a.yaml", "|#", "source.fixAll")
-            assert person.edited("a.yaml", action.edit) == HOLDS
-
-    edit(session)
-
-
-def test_a_recipe_is_carried_to_other_hardware(tmp_path: Path) -> None:
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            person.open("open.yaml", OPEN)
-            assert await person.actions("open.yaml", "size: |4", "refactor") == []
-            person.open("a.yaml", HOLDS)
-            found = await person.actions("a.yaml", "size: |4", "refactor.rewrite")
-            assert [each.title for each in found] == [
-                "Scale to 2 GPUs, global batch size 64 kept",
-                "Scale to 4 GPUs, global batch size 64 kept",
-                "Scale to 16 GPUs, global batch size 64 kept",
-                "Scale to 32 GPUs, global batch size 64 kept",
-            ]
-            assert found[1].edit is None
-            whole = await person.client.code_action_resolve_async(found[1])
-            text = person.edited("a.yaml", whole.edit)
-            assert text == HOLDS.replace("4 x 2 x 8 GPUs", "4 x 4 x 4 GPUs").replace("steps: 2", "steps: 4")
+async def test_each_fix_of_a_finding_is_offered_and_holds(tmp_path: Path) -> None:
+    async with editor(tmp_path) as person:
+        person.open("a.yaml", HOLDS)
+        assert await person.actions("a.yaml", "size 6|4", "quickfix") == []
+        stale = STALE.replace("64 = 4 x 2 x 8 GPUs", "64 on 8 GPUs")
+        person.type("a.yaml", stale)
+        assert await person.actions("a.yaml", "my/mo|del", "quickfix") == []
+        found = await person.actions("a.yaml", "size 6|4", "quickfix")
+        assert [each.title for each in found] == [
+            "Change per_device_train_batch_size to 4",
+            "Change 64 in the comment to 48",
+            "Silence GBS101 here with a comment",
+        ]
+        for number in range(3):
+            action = found[number]
+            text = person.edited("a.yaml", action.edit)
             person.type("a.yaml", text)
-            assert await person.codes("a.yaml") == []
+            assert await person.codes("a.yaml") == [], action.title
+            person.type("a.yaml", stale)
+            found = await person.actions("a.yaml", "size 6|4", "quickfix")
 
-    edit(session)
+
+async def test_a_client_without_versions_gets_plain_edits(tmp_path: Path) -> None:
+    async with editor(tmp_path, BARE) as person:
+        person.open("a.yaml", "# 🚀\r\n" + STALE.replace("\n", "\r\n"))
+        first, *_ = await person.actions("a.yaml", "size 6|4", "quickfix")
+        assert first.edit is not None
+        ((uri, edits),) = (first.edit.changes or {}).items()
+        assert (uri, [person.text_at("a.yaml", each.range) for each in edits]) == (person.uri("a.yaml"), ["3"])
 
 
-def test_why_a_recipe_cannot_be_carried_there_is_said(tmp_path: Path) -> None:
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            person.open("a.yaml", HOLDS.replace("64 = 4 x 2", "8 = 1 x 1").replace("size: 4", "size: 1").replace("steps: 2", "steps: 1"))
-            *_, last = await person.actions("a.yaml", "size: |1", "refactor.rewrite")
-            whole = await person.client.code_action_resolve_async(last)
-            assert whole.edit is None
-            (said,) = person.messages
-            assert said.startswith("gbs: ")
+async def test_safe_fixes_are_applied_at_once_where_the_editor_asks_for_them(tmp_path: Path) -> None:
+    async with editor(tmp_path) as person:
+        person.open("a.yaml", STALE)
+        assert await person.actions("a.yaml", "|#", "source.fixAll") == []
+        person.type("a.yaml", HOLDS.replace("GPUs\n", "GPUs  # gbs: ignore[GBS101]\n"))
+        assert await person.codes("a.yaml") == ["GBS901"]
+        (action,) = await person.actions("a.yaml", "|#", "source.fixAll")
+        assert person.edited("a.yaml", action.edit) == HOLDS
 
-    edit(session)
+
+async def test_a_recipe_is_carried_to_other_hardware(tmp_path: Path) -> None:
+    async with editor(tmp_path) as person:
+        person.open("open.yaml", OPEN)
+        assert await person.actions("open.yaml", "size: |4", "refactor") == []
+        person.open("a.yaml", HOLDS)
+        found = await person.actions("a.yaml", "size: |4", "refactor.rewrite")
+        assert [each.title for each in found] == [
+            "Scale to 2 GPUs, global batch size 64 kept",
+            "Scale to 4 GPUs, global batch size 64 kept",
+            "Scale to 16 GPUs, global batch size 64 kept",
+            "Scale to 32 GPUs, global batch size 64 kept",
+        ]
+        assert found[1].edit is None
+        whole = await person.client.code_action_resolve_async(found[1])
+        text = person.edited("a.yaml", whole.edit)
+        assert text == HOLDS.replace("4 x 2 x 8 GPUs", "4 x 4 x 4 GPUs").replace("steps: 2", "steps: 4")
+        person.type("a.yaml", text)
+        assert await person.codes("a.yaml") == []
+
+
+async def test_why_a_recipe_cannot_be_carried_there_is_said(tmp_path: Path) -> None:
+    async with editor(tmp_path) as person:
+        person.open("a.yaml", HOLDS.replace("64 = 4 x 2", "8 = 1 x 1").replace("size: 4", "size: 1").replace("steps: 2", "steps: 1"))
+        *_, last = await person.actions("a.yaml", "size: |1", "refactor.rewrite")
+        whole = await person.client.code_action_resolve_async(last)
+        assert whole.edit is None
+        (said,) = person.messages
+        assert said.startswith("gbs: ")
 
 
 COMPLETED = {
@@ -263,36 +228,30 @@ NOT_COMPLETED = {
 }
 
 
-def test_what_fits_is_completed(tmp_path: Path) -> None:
+async def test_what_fits_is_completed(tmp_path: Path) -> None:
     write(tmp_path, REPOSITORY)
 
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            for name, (path, marked, wanted) in COMPLETED.items():
-                person.open(path, marked.replace("|", "", 1))
-                if path == "train.py":  # half a call can't be read: what it was before counts
-                    person.type(path, PROGRAM)
-                    await person.findings(path)
-                    person.type(path, marked.replace("|", "", 1))
-                items = await person.completions(path, marked)
-                found = next((each for each in items if each.text_edit is not None and each.text_edit.new_text == wanted), None)
-                assert found is not None, (name, [each.label for each in items])
-                assert isinstance(found.text_edit, types.TextEdit)
-                assert wanted.strip(' "').startswith(person.text_at(path, found.text_edit.range).strip('"')), name
-                person.close(path)
-
-    edit(session)
+    async with editor(tmp_path) as person:
+        for name, (path, marked, wanted) in COMPLETED.items():
+            person.open(path, marked.replace("|", "", 1))
+            if path == "train.py":  # half a call can't be read: what it was before counts
+                person.type(path, PROGRAM)
+                await person.findings(path)
+                person.type(path, marked.replace("|", "", 1))
+            items = await person.completions(path, marked)
+            found = next((each for each in items if each.text_edit is not None and each.text_edit.new_text == wanted), None)
+            assert found is not None, (name, [each.label for each in items])
+            assert isinstance(found.text_edit, types.TextEdit)
+            assert wanted.strip(' "').startswith(person.text_at(path, found.text_edit.range).strip('"')), name
+            person.close(path)
 
 
-def test_nothing_is_completed_elsewhere(tmp_path: Path) -> None:
+async def test_nothing_is_completed_elsewhere(tmp_path: Path) -> None:
     write(tmp_path, REPOSITORY)
 
-    async def session() -> None:
-        async with editor(tmp_path) as person:
-            for name, (path, marked) in NOT_COMPLETED.items():
-                person.open(path, marked.replace("|", "", 1))
-                labels = [each.label for each in await person.completions(path, marked)]
-                assert "gradient_accumulation_steps" not in str(labels), name
-                person.close(path)
-
-    edit(session)
+    async with editor(tmp_path) as person:
+        for name, (path, marked) in NOT_COMPLETED.items():
+            person.open(path, marked.replace("|", "", 1))
+            labels = [each.label for each in await person.completions(path, marked)]
+            assert "gradient_accumulation_steps" not in str(labels), name
+            person.close(path)
