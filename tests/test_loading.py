@@ -13,21 +13,13 @@ import pytest
 
 import pytest_gbs
 from pytest_gbs.model.errors import SettingsError, UsageError
+from tests.cli.support import write
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "python-api.md"
 RECIPE = "# global batch size 64 = 4 x 2 x 8 GPUs\nmodel_name_or_path: my/model\ndataset_name: my/dialogues\nmax_length: 2048\n"
 SIZES = "per_device_train_batch_size: 4\ngradient_accumulation_steps: 2\n"
 OPEN = RECIPE.partition("\n")[2] + SIZES
-
-
-def write(folder: Path, files: dict[str, str]) -> Path:
-    """`folder` with `files` in it."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
 
 
 def test_a_folder_without_recipes_is_empty(tmp_path: Path) -> None:

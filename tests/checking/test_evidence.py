@@ -11,6 +11,7 @@ from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import Report, Verdict
 from pytest_gbs.model.settings import Settings
+from tests.cli.support import write
 from tests.rules.claimed import launcher, recipe
 from tests.support import check
 
@@ -18,10 +19,7 @@ TWO_NODES = recipe(4, 2, "2 nodes with GBS 128")  # 4 x 2 x (2 x 8 GPUs)
 
 
 def report(folder: Path, files: dict[str, str]) -> Report:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return check(WorkTree(folder), (), Settings(), Given())
+    return check(WorkTree(write(folder, files)), (), Settings(), Given())
 
 
 def verdict(folder: Path, name: str, launcher_file: str) -> str | None:

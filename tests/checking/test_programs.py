@@ -15,6 +15,7 @@ from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
+from tests.cli.support import write
 from tests.support import check
 
 SFT = "from trl import SFTConfig\n"
@@ -24,10 +25,7 @@ GRPO = "from trl import GRPOConfig\nGRPOConfig(per_device_train_batch_size={}, g
 
 
 def report(folder: Path, files: dict[str, str], targets: tuple[str, ...] = ()) -> Report:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return check(WorkTree(folder), targets, Settings(), CommandLineHardware(), keep_runs=True)
+    return check(WorkTree(write(folder, files)), targets, Settings(), CommandLineHardware(), keep_runs=True)
 
 
 def run(folder: Path, text: str, name: str = "train.py") -> Run:

@@ -11,6 +11,7 @@ from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.history.lock import records
 from pytest_gbs.history.lockfile import write_lock
 from pytest_gbs.model.settings import Settings
+from tests.cli.support import write
 from tests.support import check
 
 RECIPE = """\
@@ -21,10 +22,7 @@ gradient_accumulation_steps: 0
 
 
 def severities(folder: Path, files: dict[str, str], *targets: str) -> list[tuple[str, str]]:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    report = check(WorkTree(folder), targets, Settings(), Given())
+    report = check(WorkTree(write(folder, files)), targets, Settings(), Given())
     return [(finding.at.source, finding.severity) for finding in report.findings()]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -37,12 +37,13 @@ class Said(NamedTuple):
 Gbs: TypeAlias = Callable[..., Said]
 
 
-def write(root: Path, files: dict[str, str]) -> None:
-    """Write files below `root`."""
-    for name, text in files.items():
+def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """`root` with `files` in it."""
+    for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
 
 
 def runner(capsys: pytest.CaptureFixture[str]) -> Gbs:

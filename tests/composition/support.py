@@ -79,14 +79,6 @@ def unsupported(data: object) -> bool:
     return any(isinstance(each, Unresolved) and each.reason in UNREAD for each in leaves(data))
 
 
-def write(folder: Path, files: dict[str, str]) -> None:
-    """Write `files` below `folder`."""
-    for path, text in files.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-
-
 def hydra_says(folder: Path, config_dir: str, name: str, overrides: Sequence[str]) -> Any:
     """What Hydra itself composes, or `ERROR`; skip where it is not installed."""
     hydra = pytest.importorskip("hydra")

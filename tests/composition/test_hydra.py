@@ -13,7 +13,8 @@ from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.location import Location
 from pytest_gbs.readers.scalar import Value, resolve
-from tests.composition.support import ERROR, composed, hydra_says, ordered, tree, write
+from tests.cli.support import write
+from tests.composition.support import ERROR, composed, hydra_says, ordered, tree
 
 LLAMA = {"conf/model/llama.yaml": "name: llama\nsize: 8\n", "conf/model/qwen.yaml": "name: qwen\nsize: 7\n"}
 BASE = "defaults:\n  - _self_\n  - model: llama\nseed: 1\n"

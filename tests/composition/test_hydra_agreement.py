@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from pytest_gbs.composition import compose
 from pytest_gbs.composition.composed import Override
-from tests.composition.support import ERROR, composed, hydra_says, ordered, tree, verdict, write
+from tests.cli.support import write
+from tests.composition.support import ERROR, composed, hydra_says, ordered, tree, verdict
 from tests.support import corpus, oracles
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from pytest_gbs.composition import compose
 from pytest_gbs.composition.composed import Composed, ProblemKind
-from tests.composition.support import hydra_says, ordered, plain, tree, write
+from tests.cli.support import write
+from tests.composition.support import hydra_says, ordered, plain, tree
 
 FOLDER = "recipe/mine/conf"
 BASE = {"lib/conf/base.yaml": "a: 1\nb: {c: 2}\n"}

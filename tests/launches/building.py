@@ -10,6 +10,7 @@ from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
+from tests.cli.support import write
 from tests.support import check
 
 KEYS = "model_name_or_path: my/model\ndataset_name: my/data\nlearning_rate: 1.0e-5\nmax_length: 4096\n"
@@ -29,12 +30,8 @@ def accelerate(processes: int, machines: int = 1) -> str:
 
 def checked(folder: Path, files: dict[str, str], *targets: str, settings: Settings | None = None) -> Report:
     """The report on `targets` (all of it where none is given) of a repository that holds `files`."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    chosen = settings or Settings()
-    return check(WorkTree(folder, named=frozenset(targets)), targets, chosen, Given(), keep_runs=True)
+    tree = WorkTree(write(folder, files), named=frozenset(targets))
+    return check(tree, targets, settings or Settings(), Given(), keep_runs=True)
 
 
 def launched(report: Report) -> list[Run]:

@@ -12,14 +12,12 @@ from pytest_gbs.launches.path_finder import PathFinder
 from pytest_gbs.model.command import Command, OtherFiles, Script, Word
 from pytest_gbs.model.location import Source
 from pytest_gbs.shell import read_commands
+from tests.cli.support import write
 
 
 def finder(folder: Path, files: Mapping[str, str]) -> PathFinder:
     """Finds paths in a tree that holds `files`."""
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return PathFinder(WorkTree(folder), tuple(sorted(files)))
+    return PathFinder(WorkTree(write(folder, files)), tuple(sorted(files)))
 
 
 def last_word(path: str, text: str) -> tuple[Word, Command, Script]:

@@ -14,6 +14,7 @@ from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import Report, Role
 from pytest_gbs.model.settings import Settings
+from tests.cli.support import write
 from tests.launches.building import file, recipe
 from tests.support import check
 
@@ -31,9 +32,7 @@ FILES = " ".join(f"other{number}.yaml" for number in range(64))
 
 def report_on(root: Path, files: Mapping[str, str | bytes], *targets: str, settings: Settings | None = None) -> Report:
     """The report on a repository with a recipe of 4 x 4 x 8 = 128, as it claims, and `files`."""
-    for name, content in {"sft.yaml": recipe(), **files}.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    write(root, {"sft.yaml": recipe(), **files})
     return check(WorkTree(root, named=frozenset(targets)), targets, settings or Settings(), Given())
 
 

@@ -30,6 +30,7 @@ from pytest_gbs.settings import load_settings
 from pytest_gbs.settings.explain import sentences
 from pytest_gbs.settings.framework_mistakes import SIZES
 from pytest_gbs.settings.frameworks import describe
+from tests.cli.support import write
 from tests.schema_strategies import nearly
 from tests.support import check
 
@@ -48,10 +49,7 @@ RECIPE = "acme: {batch: 2, tensor: 2}\n"
 
 
 def _load(root: Path, files: dict[str, str]) -> Settings:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return load_settings(root, rules={})
+    return load_settings(write(root, files), rules={})
 
 
 def _table(root: Path, text: str) -> Framework:
