@@ -70,17 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_notes(results: list[Scaled | Stuck], request: CheckRequest, arguments: argparse.Namespace) -> None:
-    shown = options(_Look(arguments.output_file), request.root, request.folder)  # type: ignore[arg-type]
+    look = argparse.Namespace(output_file=arguments.output_file, color="never", verbose=0, quiet=0)
+    shown = options(look, request.root, request.folder)
     emit(render_scaled(results, arguments.format, shown), arguments.output_file)
-
-
-class _Look(NamedTuple):
-    """The flags of output that `gbs scale` has no use for."""
-
-    output_file: str | None
-    color: str = "never"
-    verbose: int = 0
-    quiet: int = 0
 
 
 def _write(request: CheckRequest, files: Mapping[str, tuple[Source, Source]], report: Report, *, diff: bool) -> None:

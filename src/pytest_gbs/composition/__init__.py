@@ -1,7 +1,5 @@
 """Several configuration files as one, each value with its place: Hydra trees, parents, files given together, overrides."""
 
-from __future__ import annotations
-
 from pytest_gbs.composition._interpolations import Resolvers
 from pytest_gbs.composition.arguments import with_settings
 from pytest_gbs.composition.document_cache import DocumentCache

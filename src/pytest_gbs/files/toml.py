@@ -1,7 +1,5 @@
 """Python's own reader of TOML; Python 3.10 has none, and takes the package that it was made from."""
 
-from __future__ import annotations
-
 import sys
 
 if sys.version_info >= (3, 11):

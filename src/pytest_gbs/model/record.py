@@ -6,8 +6,6 @@ To import `typing` alone takes a twentieth of the check. Type checkers see the r
 behaves alike, and a placeholder for the others, which is never read.
 """
 
-from __future__ import annotations
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar

@@ -16,8 +16,6 @@ It stays silent on commented-out settings, advice ("for best results"), history 
 make a claim that no reader can mistake, write `# gbs: 128 on 8 nodes x 8 gpus`.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from pytest_gbs.claims.judgement import outcomes_of

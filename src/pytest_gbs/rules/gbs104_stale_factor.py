@@ -10,8 +10,6 @@ Factors without names are compared as a whole: the rule fires only if exactly on
 stays silent if two differ, since they may have been traded for each other; then GBS101 compares the product.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from pytest_gbs.claims.judgement import outcomes_of

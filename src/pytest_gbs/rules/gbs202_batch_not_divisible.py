@@ -8,8 +8,6 @@ How to fix it: change one of the numbers in the finding so that the division lea
 names.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from pytest_gbs.frameworks.constraints import judge

@@ -9,8 +9,6 @@ How to fix it: choose `num_generations` as a divisor of the generation batch, or
 If the number of GPUs is not known, nothing is reported: `gbs show` lists the numbers on which the recipe runs.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from pytest_gbs.frameworks.constraints import judge

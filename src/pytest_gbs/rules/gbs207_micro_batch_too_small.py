@@ -14,8 +14,6 @@ is. If memory does not allow that, choose a loss without the KL term (`loss_type
 It stays silent for losses that look at one sample at a time, and if the micro batch is not known.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from pytest_gbs.frameworks.constraints import judge

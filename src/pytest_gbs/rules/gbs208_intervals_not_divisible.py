@@ -17,8 +17,6 @@ It stays silent, in recipes of transformers, without `load_best_model_at_end`, f
 run (`save_steps: 0.05`).
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from pytest_gbs.frameworks.constraints import judge

@@ -3,8 +3,6 @@
 Nothing heavy is imported here; `pytest_gbs.runtime.transformers` and `.lightning` import those libraries, `.loop` serves every other loop.
 """
 
-from __future__ import annotations
-
 from pytest_gbs.runtime.expected import Expected, expect_global_batch_size, expect_recipe
 from pytest_gbs.runtime.guard import BatchGuard, GlobalBatchError, GlobalBatchWarning
 from pytest_gbs.runtime.loop import watch

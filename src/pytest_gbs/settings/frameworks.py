@@ -123,7 +123,7 @@ class _Description:
         if is_too_deep(raw):
             self.wrong.append(SettingsProblem((), "is nested too deeply"))
         elif not fits(raw, "framework"):
-            self.wrong.extend(_with_hints(_wrong_shape(raw, ""), raw))
+            self.wrong.extend(_with_hints(problems(raw, "framework"), raw))
         elif not name.startswith("_"):
             try:
                 return expand(raw, self._find)
@@ -154,7 +154,7 @@ class _Description:
         """The table of a plain description, None if it has mistakes."""
         name, home = self._stated.name, self._stated.home
         if not fits(plain.raw, "framework", "whole"):
-            self._refuse(plain, _wrong_shape(plain.raw, "whole"))
+            self._refuse(plain, problems(plain.raw, "framework", "whole"))
             return None
         wrong = list(islice(mistakes(plain.raw), MOST_PROBLEMS))
         if wrong:
@@ -178,10 +178,6 @@ class _Description:
                 self.wrong.append(SettingsProblem(home, f"brings {said}, which {problem.text}" if home else f"{said} {problem.text}"))
             else:
                 self.wrong.append(problem._replace(path=path))
-
-
-def _wrong_shape(raw: Raw, part: str) -> list[SettingsProblem]:
-    return problems(raw, "framework", part)
 
 
 def _with_hints(wrong: list[SettingsProblem], raw: Raw) -> list[SettingsProblem]:
