@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_gbs.model.document import holds_commands
 from pytest_gbs.model.location import Source
-from pytest_gbs.shell import read_commands, reads
+from pytest_gbs.shell import read_commands
 
 _RST = "Train\n=====\n\n{}\n\nNext\n----\n\nText.\n"
 
@@ -35,7 +36,7 @@ def _read(path: str, text: str) -> list[str]:
     ],
 )
 def test_they_run_nothing(path: str, text: str) -> None:
-    assert not reads(path) or _read(path, text) == []
+    assert not holds_commands(path) or _read(path, text) == []
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_they_run_nothing(path: str, text: str) -> None:
     ],
 )
 def test_they_run_a_command(path: str, text: str) -> None:
-    assert reads(path)
+    assert holds_commands(path)
     assert _read(path, text) == ["torchrun a.py"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.shell import reads
+from pytest_gbs.model.document import holds_commands
 from tests.shell.reading import argv, lines, script, written
 
 
@@ -140,8 +140,8 @@ def test_lines_for_schedulers_are_no_comments(line: str) -> None:
 
 @pytest.mark.parametrize("suffix", [".sh", ".slurm", ".pbs", ".qsub", ".lsf", ".job"])
 def test_jobs_of_schedulers_are_scripts(suffix: str) -> None:
-    assert reads("jobs/train" + suffix)
-    assert not reads("jobs/train.py" + suffix[:1])
+    assert holds_commands("jobs/train" + suffix)
+    assert not holds_commands("jobs/train.py" + suffix[:1])
 
 
 def test_a_file_that_a_script_writes_is_noted() -> None:
@@ -152,12 +152,12 @@ def test_a_file_that_a_script_writes_is_noted() -> None:
 
 @pytest.mark.parametrize("name", ["run.sh", "a/train.slurm", "x.sbatch", "Makefile", "README.md", "b.bash", "rules.mk"])
 def test_it_reads_files_that_may_hold_commands(name: str) -> None:
-    assert reads(name)
+    assert holds_commands(name)
 
 
 @pytest.mark.parametrize("name", ["a.yaml", "a.py", "sh", "Makefile.yaml", "notes.txt"])
 def test_it_leaves_other_files_alone(name: str) -> None:
-    assert not reads(name)
+    assert not holds_commands(name)
 
 
 @pytest.mark.parametrize(

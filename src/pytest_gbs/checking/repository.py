@@ -15,7 +15,7 @@ from pytest_gbs.frameworks import describes, recogniser, recognising_words, set_
 from pytest_gbs.launches.jobs import is_job, may_describe_job
 from pytest_gbs.launches.programs import hints as launcher_hints
 from pytest_gbs.launches.programs import read_launcher_file
-from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS, MAKEFILES, PROGRAMS, RECIPES, SCRIPTS, Document
+from pytest_gbs.model.document import CONFIGURATIONS, PROGRAMS, RECIPES, Document, holds_commands
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 # What tokenizers write: millions of characters, with each word of a language as a key.
 _VOCABULARIES: Final = ("tokenizer.json", "vocab.json")
-# Files whose names say that they may hold command lines (shell, `reads`), without importing it.
-COMMANDS: Final = (*SCRIPTS, *DOCUMENTS, ".mk")
 WORTH_SHARING: Final = 200  # files a process; fewer are read before another one has started
 _READ_AHEAD: Final = 10_000_000  # characters of files that are looked at before they are checked
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
@@ -116,7 +114,7 @@ class Repository:
     def scripts(self) -> Scripts | None:
         """The scripts of the tree, or None, at no cost, if it has no file that may hold a command line."""
         if self._scripts is None:
-            if not self._named_scripts and not self.jobs and not any(_is_script(path) for path in self.all_paths):
+            if not self._named_scripts and not self.jobs and not any(map(holds_commands, self.all_paths)):
                 return None
             self._scripts = self.make_scripts()
         return self._scripts
@@ -168,7 +166,7 @@ class Repository:
         """
         found: dict[str, bool] = {}
         for target in targets or ("",):
-            if _is_script(target) and _is_there(self.tree.read(target)):
+            if holds_commands(target) and _is_there(self.tree.read(target)):
                 self._named_scripts.add(target)
                 continue
             inside = self._below(target)
@@ -400,11 +398,6 @@ def _as_key(word: str) -> re.Pattern[str]:
 def _is_there(found: Source | Unreadable) -> bool:
     """Whether there is something other than a folder at a path, which may not be readable."""
     return isinstance(found, Source) or found.reason not in (FOLDER, MISSING)
-
-
-def _is_script(path: str) -> bool:
-    """Whether the name of a file says that it may hold command lines."""
-    return path.lower().endswith(COMMANDS) or path.rpartition("/")[2] in MAKEFILES
 
 
 def _depends_on_versions(framework: Framework, document: Document) -> bool:

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.composition._nodes import Branch, Items, Leaf, Node
 from pytest_gbs.composition.document_cache import DocumentCache
-from pytest_gbs.model.location import below
+from pytest_gbs.model.location import below, upwards
 
 _FILE: Final = "file://"
 _PACKAGE: Final = "pkg://"
@@ -35,13 +34,5 @@ def _relative(text: str) -> str:
 
 def _folder(path: str, folder: str, cache: DocumentCache) -> str | None:
     """The one folder that `path` names from a folder above `folder`, where the program may be started; None if it is not one."""
-    places = {place for above in _above(folder) if (place := below(above, path)) is not None and cache.has_folder(place)}
+    places = {place for above in ("", *upwards(folder)) if (place := below(above, path)) is not None and cache.has_folder(place)}
     return places.pop() if len(places) == 1 else None
-
-
-def _above(folder: str) -> Iterator[str]:
-    yield ""
-    for index, letter in enumerate(folder):
-        if letter == "/":
-            yield folder[:index]
-    yield folder

@@ -33,7 +33,7 @@ from pytest_gbs.model.command import (
     Written,
     name_of,
 )
-from pytest_gbs.model.document import DOCUMENTS, SCRIPTS
+from pytest_gbs.model.document import DOCUMENTS, SCRIPTS, holds_commands
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import Grep, Kind, Launch, Mistake, Start, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
@@ -43,7 +43,7 @@ from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python import executes_files
 from pytest_gbs.readers.refusal import conflict
-from pytest_gbs.shell import read_commands, reads
+from pytest_gbs.shell import read_commands
 from pytest_gbs.shell.limits import LEAST_SHARED, LONGEST_VALUE, MOST_LAUNCHED, MOST_SEARCHES, MOST_TURNS, TOO_LONG, Exhausted, SharedSteps
 from pytest_gbs.shell.starting import started_script
 
@@ -121,7 +121,7 @@ class Scripts:
     @cached_property
     def paths(self) -> tuple[str, ...]:
         """The files of the tree whose names say that they may hold command lines."""
-        listed = tuple(path for path in self._all if (reads(path) or path in self._jobs) and not self._left_out(path))
+        listed = tuple(path for path in self._all if (holds_commands(path) or path in self._jobs) and not self._left_out(path))
         return tuple(sorted({*listed, *self._named})) if self._named else listed
 
     def launches(self, path: str) -> tuple[FoundLaunch, ...]:
@@ -275,7 +275,7 @@ class Scripts:
         """Yield the files that a script sources and that can't be read; those that are scripts by name say so themselves."""
         for path, at in script.unsourced:
             problem = self._readable(path)
-            if isinstance(problem, Unreadable) and problem.reason not in NOT_THERE and not reads(path):
+            if isinstance(problem, Unreadable) and problem.reason not in NOT_THERE and not holds_commands(path):
                 yield Stop(f"it sources {path}, {problem.reason}", at)
 
     def _without_image(self, source: Source) -> Iterator[Stop]:

@@ -33,6 +33,8 @@ DOCUMENTS: Final = (".md", ".mdx", ".qmd", ".rst")
 """What the name of a document ends with, whose code blocks may hold command lines."""
 MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
 """The names that make looks for."""
+COMMANDS: Final = (*SCRIPTS, *DOCUMENTS, ".mk")
+"""What the name of a file ends with that may hold command lines."""
 PRINTED: Final = "prints"
 """The placement of a comment block that is none, but what a script prints."""
 DIVIDED: Final = "divides"
@@ -160,3 +162,9 @@ class Document(NamedTuple):
         """The span of the value at `path` as written (an alias if there is an alias), or None."""
         entry = self.keyed.get(path)
         return None if entry is None else Location(self.source.path, entry[1].start, entry[1].stop, path)
+
+
+def holds_commands(path: str) -> bool:
+    """Whether the name of a file says that it may hold command lines."""
+    name = path.rpartition("/")[2].lower()
+    return name.endswith(COMMANDS) or name in ("makefile", "gnumakefile")

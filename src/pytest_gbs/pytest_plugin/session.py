@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.checking.repository import COMMANDS
 from pytest_gbs.formats._escape import escape, neutralize
-from pytest_gbs.model.document import MAKEFILES, RECIPES
+from pytest_gbs.model.document import COMMANDS, MAKEFILES, RECIPES
 from pytest_gbs.model.errors import GbsError
 from pytest_gbs.pytest_plugin.checks import Checks, in_words
 from pytest_gbs.pytest_plugin.items import Crash, Failure, RecipeFile, RecipeItem, names_of

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from pytest_gbs.model.command import Invocation, OtherFiles, Script, Stop
-from pytest_gbs.model.document import DOCUMENTS, SCRIPTS
+from pytest_gbs.model.document import DOCUMENTS
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.shell.limits import beginning
-
-__all__ = ["read_commands", "reads"]
-
-
-def reads(path: str) -> bool:
-    """Whether the name of a file says that it may hold command lines."""
-    name = path.rpartition("/")[2].lower()
-    return name.endswith((*SCRIPTS, *DOCUMENTS, ".mk")) or name in ("makefile", "gnumakefile")
 
 
 def read_commands(source: Source, others: OtherFiles | None = None, started: Invocation | None = None) -> Script:
