@@ -1,7 +1,5 @@
 """Values that fit a JSON Schema of ours, or nearly: made from the schema itself, for property tests."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

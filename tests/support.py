@@ -1,7 +1,5 @@
 """What several tests share: where the corpus and the oracles are, and a skip where they are not."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any, Final

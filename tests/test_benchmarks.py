@@ -1,7 +1,5 @@
 """The limits of the published ratios, and the recipes that they are measured with."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

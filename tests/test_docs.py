@@ -1,7 +1,5 @@
 """What the pages show is what happens, and each of their links leads somewhere."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from functools import cache

@@ -1,7 +1,5 @@
 """The page on frameworks of one's own: its example is executed, and it names what there is."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is found in a folder of repositories, against what somebody read of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

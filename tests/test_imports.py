@@ -1,7 +1,5 @@
 """What is imported never lies in the repository that is checked: neither its modules nor what looks like an installed package."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

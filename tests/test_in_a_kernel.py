@@ -1,7 +1,5 @@
 """`load` in a notebook that a real kernel runs: what each cell shows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """`pytest_gbs.load`: a repository for Python and notebooks."""
 
-from __future__ import annotations
-
 import builtins
 import doctest
 import re

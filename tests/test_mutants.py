@@ -1,7 +1,5 @@
 """Mutants are single changes of a program that still parses; the tests that ran the line decide."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

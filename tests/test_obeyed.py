@@ -4,8 +4,6 @@ GitHub Actions obeys a line that starts with `::` behind any blanks; it and othe
 `##teamcity[name]`, each of them anywhere in a line.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the README shows is what happens, and what it tells a newcomer to type is what CI types."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """One version everywhere, and a tag that is released only if it is that one."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from importlib.metadata import entry_points

@@ -1,7 +1,5 @@
 """What the package imports is what it declares: its own dependencies everywhere, those of an extra only where it is needed."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

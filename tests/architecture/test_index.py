@@ -1,7 +1,5 @@
 """What is written down of plug-ins is what they say themselves, and where it is not, they are asked."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

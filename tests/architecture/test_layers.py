@@ -1,7 +1,5 @@
 """The plan of the house, executed: who may import whom, and who may touch the outside."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

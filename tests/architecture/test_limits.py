@@ -1,7 +1,5 @@
 """Every bound on what a file may ask of a check stands in one place, says what it is, and is used."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What becomes of a rule's findings is said by the rule itself: its code stands in `rules` alone, others are named, and exist."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

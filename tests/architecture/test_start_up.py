@@ -1,7 +1,5 @@
 """How much is loaded on the way to one recipe: counted, since seconds depend on the machine."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a size that is not known may be, by sums done by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Sizes that change while training runs: their stages, what follows from them, and what must hold in each."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

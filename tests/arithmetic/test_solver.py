@@ -1,7 +1,5 @@
 """The solver, against sums done by hand and against properties that hold for all sizes."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Sizes and sums in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.arithmetic.wording import amounts, assumed, called, count, fraction, leaves, listing, quotient, several, short

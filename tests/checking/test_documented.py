@@ -1,7 +1,5 @@
 """Statements of documents that may be about several things: they count for what has the batch, and are held against nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

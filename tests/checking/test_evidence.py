@@ -1,7 +1,5 @@
 """Which launcher files are evidence for a recipe, and what is never advised."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The steps from what rules say to what a report tells, one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

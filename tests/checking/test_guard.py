@@ -1,7 +1,5 @@
 """A bug of ours in one file is told of that file, and takes no other file's result with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

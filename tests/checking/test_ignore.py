@@ -1,7 +1,5 @@
 """Comments and settings that silence findings."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

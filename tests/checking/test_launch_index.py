@@ -1,7 +1,5 @@
 """Which launches a check looks into."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

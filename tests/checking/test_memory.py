@@ -1,7 +1,5 @@
 """A check that remembers says what one says that does not, whatever is edited; and what does not rest on an edit is not read again."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

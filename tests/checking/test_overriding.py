@@ -1,7 +1,5 @@
 """Recipes that a program of the repository starts with settings of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

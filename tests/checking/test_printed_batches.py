@@ -1,7 +1,5 @@
 """A batch size that a script prints as it is counts like a comment above the launch; what depends on anything does not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

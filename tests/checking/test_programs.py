@@ -1,7 +1,5 @@
 """Python programs and notebooks as recipes: recognised by the class that is called, judged and fixed like any other."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

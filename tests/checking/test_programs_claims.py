@@ -1,7 +1,5 @@
 """What the comments of a program claim of the batch that it sets itself holds for the scripts that start it as it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

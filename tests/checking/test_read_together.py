@@ -1,7 +1,5 @@
 """Scripts that several processes read give what one process finds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Secondary files have no findings, unless the user names them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What settings say reaches the judgement: launch contexts, policies, severities, exclusions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What comments beside keys state, judged in the world that they name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

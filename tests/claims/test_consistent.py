@@ -1,7 +1,5 @@
 """What a comment says of hardware, where it can't all be true: the total is the better witness."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.worlds import _consistent

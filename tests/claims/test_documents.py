@@ -1,7 +1,5 @@
 """What the prose of documents states, and which sections are left out."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.documents import read_sections

@@ -1,7 +1,5 @@
 """A claim is judged by what training has: as accelerate splits it, as the framework rounds it, per optimizer step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

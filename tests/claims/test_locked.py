@@ -1,7 +1,5 @@
 """What is kept of a batch, and whether two of these say the same."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

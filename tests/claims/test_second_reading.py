@@ -1,7 +1,5 @@
 """A statement that is false as it was read is read once more, and stays false where a number is left over."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.properties.support import reported

@@ -1,7 +1,5 @@
 """The shapes in which people state a batch beside a key, through a whole check: what stays silent, what holds, what is told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the tests of the command line share: small recipes on disk, and running `gbs` among them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias

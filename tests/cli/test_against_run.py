@@ -1,7 +1,5 @@
 """`gbs check --against-run` and `gbs diff --against-run`: a recipe against what a job trained on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

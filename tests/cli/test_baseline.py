@@ -1,7 +1,5 @@
 """Baselines: findings of today are put up with, those of tomorrow are not."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`--changed-since`: the files that changed, and every recipe that rests on one of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

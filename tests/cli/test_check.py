@@ -1,7 +1,5 @@
 """`gbs check`, end to end."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

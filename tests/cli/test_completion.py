@@ -1,7 +1,5 @@
 """Shells complete commands, flags, formats and files."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`gbs diff` on a repository through a series of edits, and its one line where it can't."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

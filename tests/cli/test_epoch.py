@@ -1,7 +1,5 @@
 """One epoch in optimizer steps; each number worked out by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The exit code of every kind of call, and the one line that says why."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ If `GBS_WHEELS` names a folder with our wheel, as it does in .ci/run, the first 
 pre-commit installs the hook as written. Else `gbs` and the hook are those of the environment that runs the tests.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`gbs fix` in a repository: what it writes, what it says, and how it exits."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import subprocess

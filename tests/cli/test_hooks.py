@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_gbs.checking.repository import COMMANDS
 from pytest_gbs.cli._snippets import snippets
-from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES
+from pytest_gbs.model.document import COMMANDS, CONFIGURATIONS, MAKEFILES
 
 ROOT = Path(__file__).parents[2]
 

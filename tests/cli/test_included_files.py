@@ -1,7 +1,5 @@
 """A file of a framework's own that a recipe names: its keys count as below the key that names it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`gbs init` writes what this repository needs and does not have, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 All of it runs in processes of its own: where threads are at work, as in a test run that is itself shared out, nothing is forked off.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The jobs that `gbs init` writes, the GitHub Action, the GitLab component and the problem matcher: their own steps are run here."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

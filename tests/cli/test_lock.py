@@ -1,7 +1,5 @@
 """`gbs lock` writes what recipes are, and `gbs check` holds them to it."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`gbs rule`, `rules`, `frameworks`, `schema`, `init` and the help."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Several formats in one run, links, statistics and the schemas of what is written."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

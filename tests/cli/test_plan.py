@@ -1,7 +1,5 @@
 """`gbs plan`, end to end."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The hooks under pre-commit itself (extra `hooks`): what a stranger calls a file runs nothing and hides nothing."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

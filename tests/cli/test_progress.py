@@ -1,7 +1,5 @@
 """What a long run says on a terminal, and that a short one says nothing."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """`gbs scale`, end to end: recipes and scripts on disk, and what people read."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Paths that look like flags: behind `--` they are paths in every sub-command, and a hook takes none for a flag."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Standard streams that are closed, full or broken: no traceback, and an exit code that says what happened."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

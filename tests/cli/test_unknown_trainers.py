@@ -1,7 +1,5 @@
 """Files that train with a framework that gbs does not know are listed with -v, and `gbs init` offers a table for them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

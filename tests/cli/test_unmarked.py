@@ -1,7 +1,5 @@
 """What one file in a folder that is no project makes gbs look at: not all of a large one, and never a home."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

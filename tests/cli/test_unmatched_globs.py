@@ -1,7 +1,5 @@
 """Path patterns of the settings that match no file are told, once, and change no exit code."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`gbs check --watch`: each change of a file is checked, nothing else is, and Ctrl-C stops it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What the tests of composition share: trees in memory, Hydra itself, and what both say in the same shape."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Arithmetic that a program has OmegaConf do: nothing is run, and anything but arithmetic is not computed."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.composition.calculated import calculate, function_of

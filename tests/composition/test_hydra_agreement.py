@@ -1,7 +1,5 @@
 """Composition against Hydra itself: the oracle's trees, HALOs, and trees made up by hypothesis."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

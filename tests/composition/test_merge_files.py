@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pytest_gbs.composition import merge_files
 from pytest_gbs.composition.composed import ProblemKind
 from pytest_gbs.model.location import Location

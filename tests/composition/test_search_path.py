@@ -1,7 +1,5 @@
 """`hydra.searchpath`: files in other folders of the tree, as seen from where the program is started."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A recipe of a Hydra tree whose files are not all there: nothing is taken from what is not seen."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.composition import compose

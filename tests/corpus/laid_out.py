@@ -1,7 +1,5 @@
 """The corpus as repositories: each folder of it is one tree, checked as its maintainers would."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path

@@ -7,8 +7,6 @@ the file must stay as it is, byte for byte, and the second run must change nothi
 `python -m tests.corpus.mending` runs it over every recipe.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """How many single changes to an operand are found: each operand of each claim that is verified, halved, doubled, and plus one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple

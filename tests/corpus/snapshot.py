@@ -4,8 +4,6 @@ It names no line of any recipe: counts by verdict and rule for each repository, 
 batch of each recipe that has one.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Thousands of real configurations: no crash, no cry of wolf, and what was worked out by hand is what comes out."""
 
-from __future__ import annotations
-
 import csv
 import json
 

@@ -1,7 +1,5 @@
 """Real repositories locked: nothing moves by itself, and a doubled operand moves what it belongs to."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

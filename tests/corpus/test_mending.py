@@ -1,7 +1,5 @@
 """A sample of the measurement in `mending`: what breaks one operand of a real recipe is mended, and the rest stays byte for byte."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 from pytest_gbs.model.outcome import Applicability

@@ -4,8 +4,6 @@ The comparison is the one of the oracles themselves; only the way to ask is ours
 process for each question.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout

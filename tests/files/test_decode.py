@@ -1,7 +1,5 @@
 """Bytes become text in every encoding that YAML allows, and what is not text says where."""
 
-from __future__ import annotations
-
 import codecs
 
 import pytest

@@ -1,7 +1,5 @@
 """A folder under unsaved texts: what is laid over it counts, and what did not change stays the same object."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

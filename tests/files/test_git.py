@@ -1,7 +1,5 @@
 """A git revision as a tree: what a folder with the same files would be, and nothing that git would do besides."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

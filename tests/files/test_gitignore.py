@@ -1,7 +1,5 @@
 """What `.gitignore` leaves out, held against git itself where there is a git."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

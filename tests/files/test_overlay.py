@@ -1,7 +1,5 @@
 """A tree with some files as they would be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytest_gbs.files.overlay import OverlayTree

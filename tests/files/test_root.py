@@ -1,7 +1,5 @@
 """Which folder a check is about."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

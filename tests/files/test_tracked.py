@@ -1,7 +1,5 @@
 """What git tracks belongs to the repository, whatever `.gitignore` says; held against git itself."""
 
-from __future__ import annotations
-
 import os
 import random
 import tracemalloc

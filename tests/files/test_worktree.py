@@ -1,7 +1,5 @@
 """A folder on disk as a tree, whatever lies in it."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import socket

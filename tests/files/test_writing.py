@@ -1,7 +1,5 @@
 """Writing files: all or none, nothing but the bytes changes, and no fault leaves a lost or half file."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

@@ -1,7 +1,5 @@
 """Files in memory, for tests that mend them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What the tests of scaling share: one file in memory, scaled and scaled back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

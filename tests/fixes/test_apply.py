@@ -1,7 +1,5 @@
 """Mending recipes: which operand changes, which comment, and what is left alone. Products are worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings, strategies
 

@@ -1,7 +1,5 @@
 """Edits on texts: each finds what it expects, and places behind it move along."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.fixes.editing import by_source, edit_all, overlap, shifting

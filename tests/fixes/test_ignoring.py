@@ -1,7 +1,5 @@
 """Silencing findings by comments: behind the line, with other codes, or above it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.fixes.memory import ignored, recipe, text

@@ -1,7 +1,5 @@
 """Patches: `git apply` takes them, whatever the lines end with and however the file is called."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Planning a batch: expected pairs by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.fixes.plan import around, micro_batches, plan, world_sizes_near

@@ -1,7 +1,5 @@
 """Reading again: what an edit changed beside the value it stands in, as YAML 1.1 and 1.2, JSON and TOML."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.fixes.rereading import unintended

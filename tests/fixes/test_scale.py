@@ -1,7 +1,5 @@
 """Scaling one recipe in memory: what is changed, what is left alone, and the original bytes on the way back."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs import Given

@@ -1,7 +1,5 @@
 """Real recipes, scaled to 1, 2, 4, 16 and 64 GPUs: the batch is kept or a reason given, and the way back gives the original bytes."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

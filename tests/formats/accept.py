@@ -1,7 +1,5 @@
 """`python -m tests.formats.accept` writes what each format makes of the sample; read the difference before it is committed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytest_gbs.formats import FormatOptions, formats

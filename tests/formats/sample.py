@@ -1,7 +1,5 @@
 """One report, built by hand, that every format has to render: one recipe of each verdict, a launcher file, a broken file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pytest_gbs.model.assumption import Assuming, Assumption

@@ -1,7 +1,5 @@
 """The lines of source under a finding: what is underlined, labelled, folded and cut."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.formats import FormatOptions

@@ -1,7 +1,5 @@
 """Each format against the one sample report, whole text for whole text."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

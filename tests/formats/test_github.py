@@ -1,7 +1,5 @@
 """The limits of GitHub: what it would drop in silence is counted aloud."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.formats import FormatOptions, find

@@ -1,7 +1,5 @@
 """Names and values of strangers: nothing in them is a command, a colour, a line or markup of its own."""
 
-from __future__ import annotations
-
 import json
 import re
 from xml.etree import ElementTree

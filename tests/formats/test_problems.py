@@ -1,7 +1,5 @@
 """The lines under a finding: what to change, and the command that changes it."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.formats import FormatOptions

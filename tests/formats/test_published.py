@@ -3,8 +3,6 @@
 `published/` holds what each published schema asks of the parts that gbs writes, in our words: the schemas themselves are those of others.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """What `gbs show` tells of recipes: built by hand, with a small table of a framework that does not exist."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

@@ -1,7 +1,5 @@
 """What `gbs show` says of groups of completions where the number of GPUs is not known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """How often a run saves and evaluates, as `gbs show` tells it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Sizes that change while training runs, as `gbs show` tells them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The summary: numbers, singular and plural, and what follows from them."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.formats import FormatOptions

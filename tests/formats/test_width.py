@@ -1,7 +1,5 @@
 """What fits a terminal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

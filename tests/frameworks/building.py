@@ -1,7 +1,5 @@
 """Small recipes for the tests of the tables: a document, the table it is recognised as, and its sizes in a given world."""
 
-from __future__ import annotations
-
 from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise, tables
 from pytest_gbs.frameworks.conditions import applied_to

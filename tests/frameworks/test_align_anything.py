@@ -1,7 +1,5 @@
 """align-anything's trainers read the same keys and use them differently: batches worked out by hand for each of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.outcome import Finding, Verified

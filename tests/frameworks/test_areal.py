@@ -1,7 +1,5 @@
 """AReaL reads a batch of prompts, and trains on their completions in minibatches."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

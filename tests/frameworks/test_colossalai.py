@@ -1,7 +1,5 @@
 """ColossalAI's booster in programs: what ranks take from the loader that a plugin prepares, each batch worked out by hand beside it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A framework that is pinned to a commit: which version that is, nothing says, so that only what all versions do is certain."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Programs of Composer: the batch is given, the program divides it by the GPUs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

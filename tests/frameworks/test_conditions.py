@@ -1,7 +1,5 @@
 """Conditions on values that something else fills in."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.frameworks.conditions import certain, holds

@@ -1,7 +1,5 @@
 """Programs that train a model of TTS with Coqui's Trainer: the configuration has the batch, TrainerArgs the accumulation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """DDPO and Flow-GRPO: functions fill a ConfigDict, one starts from another, and a launch names its function."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """DeepSpeed solves for what is left out by floor division, and then checks the product."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Dictionaries of DeepSpeed in Python programs: recognised by keys that are DeepSpeed's alone, open if the program changes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """DiffSynth-Studio: one sample in each process, and accumulation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The reference implementation of DPO, and HALOs of 2023: a batch that is cut among the processes that the program itself starts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

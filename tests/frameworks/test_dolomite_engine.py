@@ -1,7 +1,5 @@
 """dolomite-engine: batches worked out by hand, ranks that are given, and what it stumbles over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """ESPnet2: a batch of utterances or of values that all GPUs share, and accumulation; numbers worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

@@ -1,7 +1,5 @@
 """fairseq2: batches worked out by hand, counted in examples or filled with tokens, and what it stops at."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

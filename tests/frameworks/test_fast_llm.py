@@ -1,7 +1,5 @@
 """Fast-LLM: batches of tokens and, before version 0.4, of samples, worked out by hand, and what it stumbles over."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.outcome import Finding, Verified

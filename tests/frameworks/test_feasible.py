@@ -1,7 +1,5 @@
 """On how many GPUs a recipe runs, by hand and by trying every number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

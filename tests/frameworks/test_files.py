@@ -1,7 +1,5 @@
 """Each table file is in the notation that users have: the schema accepts it, and nothing of it is misspelt or leads nowhere."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """SwissArmyTransformer, oat, LMFlow, DanceGRPO, MLPerf's NeMo: flags, or the DeepSpeed file that these name; numbers worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

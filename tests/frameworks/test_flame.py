@@ -1,7 +1,5 @@
 """flame: the batch of a rank times the accumulation times the ranks that share no sequence, by a file or by the flags of its script."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

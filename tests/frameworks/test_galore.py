@@ -1,7 +1,5 @@
 """ReLoRA's torchrun_main.py and its descendants: a total batch, and the accumulation that follows from it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Isaac GR00T: the batch that the flags state is shared by the GPUs that they count, and accumulated besides."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

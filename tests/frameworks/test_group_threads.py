@@ -1,7 +1,5 @@
 """Groups of completions as public threads report them: the version named there gives that thread's verdict and numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

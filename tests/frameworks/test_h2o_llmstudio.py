@@ -1,7 +1,5 @@
 """H2O LLM Studio: batches worked out by hand, and what it stumbles over."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

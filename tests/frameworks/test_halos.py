@@ -1,7 +1,5 @@
 """HALOs: a batch that is divided, read from a composed tree, from one file, or from the overrides alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

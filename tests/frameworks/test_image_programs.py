@@ -1,7 +1,5 @@
 """MAE, ConvNeXt and OpenVLA: programs that take flags, started by torchrun or by themselves; numbers worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

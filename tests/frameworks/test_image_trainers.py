@@ -1,7 +1,5 @@
 """Trainers of models that draw: diffusers' scripts, kohya's sd-scripts, SimpleTuner and diffusion-pipe."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.frameworks import recognise

@@ -3,8 +3,6 @@
 The modules are like configs/7B_sft.py of InternLM/InternEvo at c628a8c.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Programs of JAX with pmap: the loader has the batch of all devices; numbers worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """LeRobot: `lerobot-train` by itself, under torchrun and as a module, and the file that a run saves; numbers worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ The program is like pretrain/tinyllama.py of jzhang38/TinyLlama and its descenda
 eight devices of a node, 512 / 8 / 8 = 8 micro batches of 8 on each.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

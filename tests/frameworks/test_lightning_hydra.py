@@ -4,8 +4,6 @@ The files are like training/configs of Dao-AILab/flash-attention at 0251105 and 
 batch, of which the accumulation is what is left after batch, devices and nodes.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Lightning's Trainer in a program: the loader of one process times the accumulation times the devices of all nodes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """llama-recipes: options of a dataclass that fire reads; numbers worked out by hand: batch of a rank x accumulation x ranks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 The script is like scripts/abci/instruction/Llama-3.1-8B/Llama-3.1-8B-instruct-exp1-1.sh of okoge-kaz/llm-recipes at 890d9dd.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

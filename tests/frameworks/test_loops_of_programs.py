@@ -1,7 +1,5 @@
 """Training loops of a program's own under a launcher: the batch of one process times accumulation times processes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

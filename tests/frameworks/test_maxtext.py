@@ -1,7 +1,5 @@
 """MaxText: batches worked out by hand, accumulation in its two readings, and what it stumbles over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The performance scripts of Megatron Bridge: flags over a recipe that is not seen."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

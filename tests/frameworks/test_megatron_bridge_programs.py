@@ -1,7 +1,5 @@
 """Recipe functions of Megatron Bridge: layouts that resolve, and batches that no data-parallel size of the named hardware divides."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

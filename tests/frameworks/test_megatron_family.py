@@ -1,7 +1,5 @@
 """nanotron, GPT-NeoX, NeMo, Automodel, Megatron-LM, Megatron Bridge, NeMo RL: what is given, what follows, and what each checks."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """MindSpore Transformers: a batch for each group, times the micro batches of a pipeline; numbers worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

@@ -1,7 +1,5 @@
 """MindSpeed-LLM with FSDP2: ranks of one context read the same samples."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """MindSpeed-MM: with FSDP2 ranks of one context read the same samples; with Megatron a section of its file holds Megatron's flags."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

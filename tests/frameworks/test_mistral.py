@@ -1,7 +1,5 @@
 """Mistral of Stanford CRFM: the batch is given, the accumulation fills it up, and files take in others; worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """OpenMMLab: a Python module with parents, `_base_` or `read_base()`, that mmengine's or mmcv's runner takes; worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Modalities keeps the batch of a rank in its step profile, and the degrees in its device mesh."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.framework import Treatment

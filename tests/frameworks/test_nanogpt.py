@@ -1,7 +1,5 @@
 """Files of plain names that nanoGPT's train.py executes over its own: micro batches of all processes, or of each in older copies."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The trainers around plain PyTorch and JAX: mostly the global batch is given, and what a rank accumulates follows."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.files.decode import decode

@@ -1,7 +1,5 @@
 """NeMo's number of nodes, which may be a placeholder."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.worlds import geometry

@@ -1,7 +1,5 @@
 """NeMo-Aligner: pairs, rollouts of completions, and what of them must be whole."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.outcome import Finding

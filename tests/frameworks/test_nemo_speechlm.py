@@ -1,7 +1,5 @@
 """NeMo's SpeechLM has the batch in its training set and the degrees in its strategy."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

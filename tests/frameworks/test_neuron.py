@@ -1,7 +1,5 @@
 """Trainers of AWS: NeuronX Distributed Training in NeMo's tree, and optimum-neuron, whose model is cut among cores."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

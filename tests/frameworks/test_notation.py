@@ -1,7 +1,5 @@
 """What is inherited, left out, varied and abbreviated in the description of a framework."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

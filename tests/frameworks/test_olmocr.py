@@ -1,7 +1,5 @@
 """olmOCR trains in one process: batches worked out by hand, and what its loop stumbles over."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.worlds import geometry

@@ -1,7 +1,5 @@
 """GRPO of open-instruct: groups of completions, whose packed rows the learners share."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

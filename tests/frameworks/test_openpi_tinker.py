@@ -1,7 +1,5 @@
 """openpi's configurations, calls of a class that their own file defines, and launches of tinker-cookbook and rLLM."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """OpenRLHF has flags only, dotted since 0.10.2 and plain before; here they stand as a launch hands them over."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.frameworks import recognise

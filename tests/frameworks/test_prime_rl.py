@@ -1,7 +1,5 @@
 """prime-rl's SFT batch counts packed rows, its RL batch rollouts; the recipe says on how many GPUs it trains."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.frameworks import recognise

@@ -1,7 +1,5 @@
 """Primus and FlagScale: the arguments of Megatron-LM and others below keys of their own."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.outcome import Finding, Verified

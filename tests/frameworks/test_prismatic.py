@@ -1,7 +1,5 @@
 """OpenVLA's pre-training and CogACT: flags over a class that is not seen, a global batch that is rounded down."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

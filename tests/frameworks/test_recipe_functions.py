@@ -1,7 +1,5 @@
 """Recipes that are functions of Python files (torchtitan, NeMo 2, OLMo-core), their batches worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

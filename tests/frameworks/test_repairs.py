@@ -1,7 +1,5 @@
 """The nearest whole numbers with which a size is as wanted, or divides: worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.frameworks.repairs import at_least, dividing, fixes, in_comment, reaching, spelt

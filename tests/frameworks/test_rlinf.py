@@ -1,7 +1,5 @@
 """RLinf: the batch of the actor is stated; in reasoning it follows from the rollout."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.frameworks.building import sizes, title, value

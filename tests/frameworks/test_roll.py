@@ -1,7 +1,5 @@
 """ROLL: the worker that trains lists its GPUs, and each pipeline counts something else in a step."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

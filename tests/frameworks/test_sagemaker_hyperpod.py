@@ -1,7 +1,5 @@
 """SageMaker HyperPod recipes: what they state, and what nobody outside knows."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.outcome import Finding

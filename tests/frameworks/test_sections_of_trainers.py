@@ -1,7 +1,5 @@
 """trlX, RL4LMs, Ludwig and AutoTrain: recipes whose batch lies in a section, with words for what is found out."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.frameworks import recognise

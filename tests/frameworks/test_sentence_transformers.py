@@ -1,7 +1,5 @@
 """`fit` of sentence-transformers: the batch of the loader that it is given, for each GPU; numbers worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What frameworks do beside multiplying: a rest that takes one more, numbers with a meaning of their own, schedules, hooks."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.arithmetic.solver import solve

@@ -1,7 +1,5 @@
 """SkyRL checks every division of its batches before it starts."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.framework import Treatment

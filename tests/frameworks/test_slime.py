@@ -1,7 +1,5 @@
 """slime states a rollout in prompts and a step in completions; here its flags stand as a launch hands them over."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.outcome import Finding, Undetermined, Verified

@@ -1,7 +1,5 @@
 """Trainers with few keys: mistral-finetune, EasyLM, SpecForge, MDLM and others, and the Trainer's arguments in a section of any file."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.frameworks import recognise

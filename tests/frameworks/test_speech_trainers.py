@@ -1,7 +1,5 @@
 """SpeechBrain, WeNet, F5-TTS, fairseq, AudioCraft, SLAM-LLM, whisper-finetune: samples, frames or tokens, and `!ref <name>`."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.outcome import Finding, Verified

@@ -1,7 +1,5 @@
 """starVLA: a batch for each process in a nested key; the accumulation is accelerate's, and the key of that name has no effect."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """torchforge trains each rank on one batch of its replay buffer, and accumulates nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

@@ -1,7 +1,5 @@
 """Trinity-RFT: tasks of an exploration, times the completions of each, unless the trainer takes another number."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

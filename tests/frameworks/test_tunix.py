@@ -1,7 +1,5 @@
 """Tunix: prompts of a rollout, a step and a micro batch, and the completions of each."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.outcome import Finding

@@ -1,7 +1,5 @@
 """Ultralytics: a batch over all GPUs, accumulated to about `nbs`; numbers worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

@@ -1,7 +1,5 @@
 """VeOmni: the global batch is stated, or one micro batch of each data-parallel rank; older keys have no sections."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """verl states batches in prompts, trains on completions, and rounds down for each rank."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Versions: what specifiers allow, and what a framework is at them."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.worlds import geometry

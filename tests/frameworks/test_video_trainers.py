@@ -1,7 +1,5 @@
 """finetrainers and FastVideo: flags in arrays of a script; numbers worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

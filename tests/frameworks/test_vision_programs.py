@@ -1,7 +1,5 @@
 """timm, DeiT, Swin, DiT, YOLOv5, MoCo and the ImageNet example: flags, short ones too; numbers worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """detectron2, DINOv2, LAVIS and open_clip: images over all GPUs or for each, parents, and what only evaluates."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.worlds import geometry

@@ -1,7 +1,5 @@
 """XTuner: a Python module whose names mmengine's Runner takes as the configuration; batches worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Each fuzz target runs for a moment on damaged examples, the same in every run; `python -m fuzz` runs it for as long as you like."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

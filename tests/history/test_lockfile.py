@@ -1,7 +1,5 @@
 """The lock file: what is written is read again, it is TOML, and anything else is one clear error."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

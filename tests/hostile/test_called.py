@@ -1,7 +1,5 @@
 """How gbs is called: odd arguments, streams that can't be written, folders that are gone, and files that it must not replace."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

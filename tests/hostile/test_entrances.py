@@ -1,7 +1,5 @@
 """What is handed to gbs other than as files: texts of the playground and of notebooks, and messages of an editor."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

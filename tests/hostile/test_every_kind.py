@@ -1,7 +1,5 @@
 """Every kind of hostile input, one at a time, beside a recipe in order: a result or one clear finding, and nothing started or written."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """Small texts that would grow without end if they were expanded, and large ones of one kind of part: each leaves the rest in peace."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever state a git repository is in: only git is started, nothing is written, and every command ends."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Scripts, links, jobs and Makefiles of a stranger that start each other, or name what would grow: each leaves the rest in peace."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Scripts that take each other in, search for keys and launch thousands of recipes: the work of a check stays bounded by its files."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

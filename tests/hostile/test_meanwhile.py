@@ -1,7 +1,5 @@
 """Files that change while they are checked: each run ends with a result or a clear finding, and none writes or waits."""
 
-from __future__ import annotations
-
 import random
 import sys
 from pathlib import Path

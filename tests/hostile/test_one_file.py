@@ -1,7 +1,5 @@
 """One file of a stranger takes neither time nor memory, starts and writes nothing, and keeps no other file from its result."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Settings, locks and baselines of a stranger, and what `gbs fix` writes in odd encodings and places."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A Python program or a notebook of a stranger, as long as one may be, takes neither time nor memory."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Named pipes where git, or gbs, expects files: nothing waits for a writer."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -1,7 +1,5 @@
 """The real command in a process of its own, which tells whatever it starts, connects to and writes, and what it takes."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

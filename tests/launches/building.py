@@ -1,7 +1,5 @@
 """Repositories of a few files, checked as `gbs check` would."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytest_gbs import Given

@@ -1,7 +1,5 @@
 """A program that reads a recipe of its own where its command line names none, as examples/run_sft.py of NVIDIA-NeMo/RL does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """DeepSpeed's own file as the recipe of a program that starts the engine with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What recipes take from the environment: variables that the launching script sets, or a file that it sources."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

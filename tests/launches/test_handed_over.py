@@ -1,7 +1,5 @@
 """A program hands the options it parsed to a class or a function of another file, which makes the trainer's arguments of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Scripts, launcher files and recipes made to be expensive or to break a reader: each ends, and the recipe beside it is told of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

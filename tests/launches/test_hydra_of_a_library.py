@@ -1,7 +1,5 @@
 """Launches of a library's Hydra program, which is not in the tree, with a configuration that is: `--config-path=$PWD/conf`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Scripts that launch nothing however they are started: not read again for each start, and nothing that launches is taken for one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Which recipe a command launches, from wherever it is called, and what kind of launch it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a text may name and may launch, asked of scripts that were not read to their end."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

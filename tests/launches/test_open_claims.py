@@ -1,7 +1,5 @@
 """What a script says of its own batch where the hardware is not known: shown as open, and wrong only if no hardware gives it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

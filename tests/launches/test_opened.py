@@ -1,7 +1,5 @@
 """A launch opens the program that it names: its flags, their defaults, and where they flow, read without running anything."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

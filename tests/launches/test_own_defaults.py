@@ -1,7 +1,5 @@
 """Programs of frameworks whose own parser, in the same repository, says what the command line does not: nanochat's, worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

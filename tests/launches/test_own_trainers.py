@@ -1,7 +1,5 @@
 """Programs with a trainer of their own, in the place of the framework's that checks the batch."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

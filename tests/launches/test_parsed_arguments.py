@@ -1,7 +1,5 @@
 """A program that parses a trainer's arguments and makes others by itself: which of them a launch trains with, or that it isn't plain."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

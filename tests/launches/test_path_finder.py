@@ -1,7 +1,5 @@
 """Which file of a tree a word of a command names, and which it does not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

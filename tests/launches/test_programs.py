@@ -1,7 +1,5 @@
 """A launch without a recipe has a framework's name only if its program is the framework's, or a file that imports it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What programs take from the environment, as the script or the job that starts them sets it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

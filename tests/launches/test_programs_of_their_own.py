@@ -1,7 +1,5 @@
 """Programs with arguments of their own under launchers: 22 commands, each batch worked out by hand beside it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

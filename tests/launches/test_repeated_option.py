@@ -1,7 +1,5 @@
 """An option that stands there more than once names files that are read one over the other, as jsonargparse reads them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

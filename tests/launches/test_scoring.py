@@ -1,7 +1,5 @@
 """A command that only scores or generates with a recipe's model is not a launch of the recipe."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

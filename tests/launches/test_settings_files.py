@@ -1,7 +1,5 @@
 """Files of settings beside the script that runs with them, containers whose Dockerfile copies the tree, and the ranks of a step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

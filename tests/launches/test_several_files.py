@@ -1,7 +1,5 @@
 """A launched program may be a module of a package, and take its arguments from classes that other files define."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A script that submits another one with arguments: the batch is that of what the other one starts with them, on the nodes asked for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Scripts that are not read to their end: a finding, and no recipe that they may launch is verified. What launches nothing stays silent."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One word that can't be read leaves its own setting unknown, never the others, never the launch."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What can't be seen is not wrong: parents that are not there, configurations of elsewhere, values that every launch replaces."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

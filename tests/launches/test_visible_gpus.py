@@ -1,7 +1,5 @@
 """One process of transformers' Trainer that sees several GPUs feeds a micro batch to each; other programs leave the GPUs unknown."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

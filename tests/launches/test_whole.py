@@ -1,7 +1,5 @@
 """A recipe's interpolations are followed to the values that its program reads, through YAML's own aliases as well."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

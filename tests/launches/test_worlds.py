@@ -1,7 +1,5 @@
 """A launch is judged in its own world: what it really runs, against the number claimed and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

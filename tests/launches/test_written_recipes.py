@@ -1,7 +1,5 @@
 """Recipes that the script writes itself before it starts the program that reads them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

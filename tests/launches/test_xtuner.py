@@ -1,7 +1,5 @@
 """xtuner train: a configuration by its path, or one of the program's own by its name; a launch that can't run is told once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

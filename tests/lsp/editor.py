@@ -1,7 +1,5 @@
 """An editor for the tests: the client of pygls, which starts `gbs lsp` as a process of its own and talks to it over its pipes."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

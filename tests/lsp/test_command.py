@@ -1,7 +1,5 @@
 """`gbs lsp` as a command: how it starts and ends, what it says without its extra, and the session that its page shows."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

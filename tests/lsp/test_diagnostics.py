@@ -1,7 +1,5 @@
 """Findings while typing: from unsaved texts, in every kind of file, at the right place and for the newest version."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

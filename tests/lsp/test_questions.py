@@ -1,7 +1,5 @@
 """Hovers, hints, lenses, ways from launch to recipe and back, completions and changes: what an editor asks for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lsprotocol import types

@@ -1,7 +1,5 @@
 """The extension for VS Code, as far as it can be tried without its libraries: it starts `gbs lsp` for the files that gbs reads."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The session that docs/editors.md shows: `python -m tests.lsp.transcript` writes it there."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What is assumed, in words: one sentence part for each kind."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.arithmetic.wording import assumed

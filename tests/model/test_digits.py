@@ -1,7 +1,5 @@
 """Numbers in text: ASCII digits alone, and no more of them than a size can have."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.digits import is_digits, whole_number

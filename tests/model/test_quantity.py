@@ -1,7 +1,5 @@
 """Notes of sizes: words for people, and a kind where something hangs on it."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import NO_NOTE, Note, Noted, together

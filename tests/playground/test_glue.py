@@ -1,7 +1,5 @@
 """What the playground calls in Python: from texts alone, with nothing that Python in a browser has not."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Pyodide and the grammar are not in the repository: GBS_PLAYGROUND_MODULES names the folder `node_modules` that has them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the properties share: files in memory, what `gbs show --format json` says of them, and recipes written in several languages."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple

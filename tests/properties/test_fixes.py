@@ -1,7 +1,5 @@
 """Fixing a recipe that was in order until one number of it changed: the fix holds, is made once, and touches nothing else."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

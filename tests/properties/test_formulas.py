@@ -4,8 +4,6 @@ A formula knows nothing of gbs: it takes the settings and the number of processe
 nothing where the framework would stop.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given, settings

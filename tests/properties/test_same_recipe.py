@@ -1,7 +1,5 @@
 """The same recipe in YAML, JSON, TOML and Python, and in any order of its keys, has the same sizes and the same findings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

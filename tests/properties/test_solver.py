@@ -1,7 +1,5 @@
 """The solver against trying all numbers: what it gives holds in every solution, and it contradicts only what has none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from math import prod

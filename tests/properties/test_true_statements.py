@@ -1,7 +1,5 @@
 """Comments put together at random from the words that people use: a true one is never reported, a false one is."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A repository with one recipe of each verdict, for the tests of the pytest plug-in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which files and items pytest collects, and what stays out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the plug-in costs a session that does not use it: next to nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 LOADED = "import sys\n\ndef test_modules():\n    print('loaded:', *sorted(sys.modules))\n"

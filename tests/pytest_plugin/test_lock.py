@@ -1,7 +1,5 @@
 """Recipes in pytest held to `gbs.lock`, and to what they were at a revision."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.history.lockfile import read_lock

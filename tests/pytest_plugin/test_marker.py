@@ -1,7 +1,5 @@
 """A team's own tests on its recipes: `@pytest.mark.gbs_recipes`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What becomes of an item, and what pytest prints of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from xml.etree import ElementTree

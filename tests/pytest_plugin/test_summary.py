@@ -1,7 +1,5 @@
 """What the terminal summary and the exit status say of recipes as a whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the tests of the reading layer share: short ways to read a text and to say what was read."""
 
-from __future__ import annotations
-
 from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar
 from pytest_gbs.model.location import KeyPath, Source, Unreadable
 from pytest_gbs.readers import read

@@ -1,7 +1,5 @@
 """PyYAML's own scanner and constructor, written down as what our reader is compared with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import yaml

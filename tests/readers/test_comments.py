@@ -1,7 +1,5 @@
 """Comments become blocks that know their key and the place of each of their characters."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import CommentBlock

@@ -1,7 +1,5 @@
 """Every real configuration reads as PyYAML's pure-Python loader and Python's json read it, comments included."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Nothing that bytes can hold makes the reader crash, hang or grow."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

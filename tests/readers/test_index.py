@@ -1,7 +1,5 @@
 """Keys are indexed as the loaders have them: aliases followed, merge keys taken in, the last of repeated keys winning."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import Alias, Document

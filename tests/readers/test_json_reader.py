@@ -1,7 +1,5 @@
 """JSON becomes the same nodes as YAML, and is refused where Python's json refuses it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

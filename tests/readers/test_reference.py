@@ -1,7 +1,5 @@
 """Generated texts read as PyYAML's pure-Python scanner, parser and composer read them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import yaml

@@ -1,7 +1,5 @@
 """Scalars mean what the loaders say: PyYAML, OmegaConf, the YAML 1.2 core schema, and JSON."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """TOML is read as Python's tomllib reads it, with the span of every key and value and the owner of every comment."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Values in lists: what all items share, and the list where they differ."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import Document, Scalar, Sequence

@@ -1,7 +1,5 @@
 """YAML becomes nodes whose spans are exact, one document after the other."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import Alias, Document, Mapping, Scalar, Sequence

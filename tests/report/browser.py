@@ -1,7 +1,5 @@
 """A headless Chromium that is told what to do over a pipe, in the protocol of its developer tools; no library is needed for that."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

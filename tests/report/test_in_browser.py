@@ -1,7 +1,5 @@
 """The page as people see it: in a headless Chromium, at three widths, with and without JavaScript."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The page as text: what it tells, that it is whole, and that nothing of a stranger's is obeyed in it."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from hashlib import sha256

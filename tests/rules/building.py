@@ -1,7 +1,5 @@
 """Values for tests of rules, built by hand: sizes with a place, and runs made of them."""
 
-from __future__ import annotations
-
 from pytest_gbs.arithmetic.solver import solve
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.assumption import Assuming, Assumption

@@ -1,7 +1,5 @@
 """Recipes with a claim, written to a folder and checked for real, for the tests of the 1xx rules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

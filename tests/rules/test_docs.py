@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pytest_gbs.cli.rules import FAMILIES
 from pytest_gbs.rules import manuals
 from tools.generate_docs import outdated, pages

@@ -1,7 +1,5 @@
 """The examples of every rule, executed: what the manual shows is what the tool does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a finding tells its reader to do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

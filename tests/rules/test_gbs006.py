@@ -1,7 +1,5 @@
 """A removed key of the batch: only where one exact version rejects it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A claimed global batch against what the settings give, each product worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A comment's own sum, and the factors that it names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Claims held against each other: within a file, with the file's name, and across a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

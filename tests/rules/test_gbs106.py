@@ -1,7 +1,5 @@
 """What names state, held against the recipe's own keys and against its launches."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

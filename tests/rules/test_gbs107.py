@@ -1,7 +1,5 @@
 """GBS107 claim-no-longer-checked: an open claim that the lock file or the base had decided."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a document states of a recipe or a launch, joined with it only if nothing else can be meant."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Model cards against themselves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Saved outputs of a notebook, held against what its source gives now."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """No number of GPUs: which checks exclude each other, and what they say."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.frameworks.constraints import judge

@@ -1,7 +1,5 @@
 """GBS209 fires where none of the keys is there that a framework needs one of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

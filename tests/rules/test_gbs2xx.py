@@ -1,7 +1,5 @@
 """Divisions that the frameworks check, and GPUs that must divide among parallel sizes; numbers from TRL's own checks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

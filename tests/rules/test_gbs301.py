@@ -1,7 +1,5 @@
 """A launch that gives another batch than its recipe claims: certain, unless its own command line gives every factor of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pytest_gbs.model.launch import LauncherFile, Problem
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Related, Severity

@@ -1,7 +1,5 @@
 """The rules about single launches: hardware comments, sizes that don't start, searches, and recipes that are not loaded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """GBS305 fires where a DeepSpeed configuration has other batch sizes than the recipe beside it, and GBS306 where a launcher file has."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """GBS311 finds files that a launch names and that are not there, GBS312 flags that never reach a launch."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

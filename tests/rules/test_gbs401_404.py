@@ -1,7 +1,5 @@
 """What HALOs alone asks: KTO's pairs, the interval between evaluations, examples and steps, keys without effect."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

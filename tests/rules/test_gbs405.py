@@ -1,7 +1,5 @@
 """Learning-rate schedules that accelerate steps once for each process, and how many steps they are made for."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

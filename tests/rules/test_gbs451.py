@@ -1,7 +1,5 @@
 """GBS451: a global batch that the framework rounds down without a word."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.worlds import geometry

@@ -1,7 +1,5 @@
 """GBS471 fires where verl trains on another batch than the one stated, GBS472 where a micro batch must be one row."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """GBS503 differs-from-lock: the batch against its line in the lock file; and GBS502 against the base."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.launch import Kind, Launch

@@ -1,7 +1,5 @@
 """The advice that is off unless selected: batches that are not a power of two, and intervals left behind by a batch that changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

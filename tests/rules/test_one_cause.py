@@ -1,7 +1,5 @@
 """One cause is one finding: what another finding explains is not reported again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The registry is the folder: every rule file is a rule, once, named and numbered as documented."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

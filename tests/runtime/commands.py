@@ -3,8 +3,6 @@
 Samples are counted where an embedding with gradients gets them, steps where an optimizer of torch makes one, whatever wraps these.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import runpy

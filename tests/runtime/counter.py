@@ -1,7 +1,5 @@
 """Counting samples in a training on one or several processes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

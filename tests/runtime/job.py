@@ -3,8 +3,6 @@
 Prints how many optimizer steps it made, and what stopped it.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -4,8 +4,6 @@
 {name: {"epochs": [[samples of a step, ...], ...], "seen": [prompts of each generation]}} or {name: {"error": "..."}}.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -5,8 +5,6 @@ torchtune: the name of its recipe).
 Each is launched on `processes` processes of one machine.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 TINY_LLAMA: Final = {

@@ -1,7 +1,5 @@
 """Starting a program on one or several processes of the CPU."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

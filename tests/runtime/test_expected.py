@@ -1,7 +1,5 @@
 """What a job should train on."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The count of the first step against what is expected."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.runtime import Expected

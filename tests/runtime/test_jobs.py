@@ -3,8 +3,6 @@
 They need the libraries of the extra `jobs`; without them there is nothing to run.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from importlib.util import find_spec

@@ -5,8 +5,6 @@ where GBS_JUDGED is set. litgpt, torchtune, axolotl and LLaMA-Factory pin other 
 installed. One group of processes trains all configurations of one size, so that the libraries are imported once.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from functools import cache

@@ -1,7 +1,5 @@
 """Tiny models, their words and texts, made in memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from transformers import LlamaConfig, LlamaForCausalLM, LlamaForSequenceClassification, PreTrainedTokenizerFast

@@ -1,7 +1,5 @@
 """Copies of frameworks in a repository: which one a recipe runs with, and that its source decides what it checks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

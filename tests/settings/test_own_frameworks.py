@@ -1,7 +1,5 @@
 """A user's own framework: what its description comes to, every mistake with its line, and a schema that says the same."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rules and tables that are not built in: of packages that the settings name, and of files that the command line names."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which versions of a package the files of a repository ask for."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Settings: what each key means, every mistake told at once, and a schema that says the same as the quick check."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

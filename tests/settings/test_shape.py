@@ -1,7 +1,5 @@
 """Our reader of JSON Schemas accepts and refuses what jsonschema does, and knows every keyword that our schemas use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

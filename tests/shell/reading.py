@@ -1,7 +1,5 @@
 """What the tests of this folder share: a script read, its commands as lists of words."""
 
-from __future__ import annotations
-
 import textwrap
 
 from pytest_gbs.model.command import Command, OtherFiles, Script, Word

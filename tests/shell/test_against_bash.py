@@ -1,7 +1,5 @@
 """Generated scripts, run by bash and read by us: the same commands with the same words, all of them known."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from random import Random

@@ -1,7 +1,5 @@
 """Commands in the code blocks of documents, by their format."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import holds_commands

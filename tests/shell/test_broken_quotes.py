@@ -1,7 +1,5 @@
 """Text for another shell with quotes that nobody escaped: bash reads less than people mean, and what they mean is marked."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.shell.reading import argv, commands, lines, word_of, written

@@ -1,7 +1,5 @@
 """Commands in containers: the variables that they get, and those that they do not."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.location import Source

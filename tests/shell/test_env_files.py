@@ -1,7 +1,5 @@
 """Files of variables: sourced, exported as words, handed to containers."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.shell.reading import only, script

@@ -1,7 +1,5 @@
 """Makefiles, Markdown and comments: which of their lines a shell would be given."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import holds_commands

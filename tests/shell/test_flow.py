@@ -1,7 +1,5 @@
 """Branches, loops and functions: what certainly runs, what may run, and what is known behind them."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.command import Folder

@@ -1,7 +1,5 @@
 """Digits that are none to Python's `int`, and more of them than it converts: the number is unknown, and nothing stops."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.shell.reading import argv, commands

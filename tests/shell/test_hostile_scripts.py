@@ -1,7 +1,5 @@
 """Scripts that loop, nest, double or break: read in bounded time, and nothing is made up."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

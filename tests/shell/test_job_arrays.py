@@ -1,7 +1,5 @@
 """Job arrays of Slurm: each task has its number, and a script that asks for it is read once for each."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.command import Invocation

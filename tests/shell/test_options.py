@@ -1,7 +1,5 @@
 """Options and positional words of a command, as launchers look them up."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.launches.programs._words import option, uses

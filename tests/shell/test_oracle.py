@@ -1,7 +1,5 @@
 """Launch scripts with what bash itself made of them: the same words, or fewer known ones, never others."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

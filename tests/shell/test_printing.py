@@ -1,7 +1,5 @@
 """Functions that only print are not read again at each call; all others are."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.shell.reading import argv, commands, script

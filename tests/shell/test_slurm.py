@@ -1,7 +1,5 @@
 """Slurm: the options a script states, and the variables they fix."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.command import Invocation

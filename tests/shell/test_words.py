@@ -1,7 +1,5 @@
 """Words: quotes, variables, arrays, defaults, arithmetic, each as bash itself has it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

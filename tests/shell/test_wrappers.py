@@ -1,7 +1,5 @@
 """Commands that run others: the inner one is what counts, the outer ones stay with it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.shell.reading import argv, commands, lines, only, written

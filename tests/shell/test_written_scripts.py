@@ -1,7 +1,5 @@
 """Scripts that a script writes itself and then runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.shell.reading import argv, commands

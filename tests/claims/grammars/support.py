@@ -1,7 +1,5 @@
 """Comments built by hand, and what is read in them in a short form."""
 
-from __future__ import annotations
-
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock

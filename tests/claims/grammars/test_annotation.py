@@ -1,7 +1,5 @@
 """Our own annotation is exact, replaces prose, and can switch a claim off."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.grammars import read_declarations

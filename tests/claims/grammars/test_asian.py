@@ -1,7 +1,5 @@
 """Batches that are stated in Chinese, Japanese and Korean."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.claims.grammars.support import BATCHES, batches, behind, declared

@@ -1,7 +1,5 @@
 """A batch size alone behind a batch key."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.claims.grammars.support import declared

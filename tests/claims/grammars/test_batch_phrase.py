@@ -1,7 +1,5 @@
 """A batch that is named and given its number."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.grammars._batch import is_list

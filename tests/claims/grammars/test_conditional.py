@@ -1,7 +1,5 @@
 """A number for some hardware alone behind a batch key."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.declaration import Force

@@ -1,7 +1,5 @@
 """What is read in real recipes, by hand from `GROUND_TRUTH.tsv`; and in look-alikes, where nothing states a batch."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Nodes and GPUs in prose."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.claims.grammars.support import declared, hardware

@@ -1,7 +1,5 @@
 """A batch behind a list of its factors."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.declaration import Force

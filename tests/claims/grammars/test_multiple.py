@@ -1,7 +1,5 @@
 """A batch told as so many for each GPU."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.claims.grammars.support import declared

@@ -1,7 +1,5 @@
 """Sizes in the names of files and runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.grammars.names import read_name

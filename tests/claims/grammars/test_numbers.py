@@ -1,7 +1,5 @@
 """Numbers as people write them, and the whole numbers that they may stand for."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.grammars.words import number

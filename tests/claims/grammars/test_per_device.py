@@ -1,7 +1,5 @@
 """A batch told by what each device takes."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.claims.grammars.support import batch, batches

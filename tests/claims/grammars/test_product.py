@@ -1,7 +1,5 @@
 """Arithmetic that gives a batch, with what its factors are called."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.declaration import Declaration

@@ -1,7 +1,5 @@
 """Whatever a comment holds, reading it ends, raises nothing and points at digits; sentences give back their numbers."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

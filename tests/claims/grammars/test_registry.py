@@ -1,7 +1,5 @@
 """Every grammar is found, and its examples show what it reads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

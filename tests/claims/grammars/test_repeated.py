@@ -1,7 +1,5 @@
 """A comment that many recipes repeat states the same in each of them, at its own place."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.grammars import read_declarations

@@ -1,7 +1,5 @@
 """Each number is read once, in the order of the file, with what it says about itself."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.claims.grammars import read_declarations

@@ -1,7 +1,5 @@
 """Comments that mention batches and GPUs and state no batch size."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.declaration import Force

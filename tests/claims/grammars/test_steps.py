@@ -1,7 +1,5 @@
 """Rows divided by the batch."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.claims.grammars.support import batch, batches

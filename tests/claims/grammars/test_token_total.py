@@ -1,7 +1,5 @@
 """Batches counted in tokens."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.declaration import Force

@@ -1,7 +1,5 @@
 """Services of docker compose as launches."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the steps of GitHub's workflows run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Job files that were made to be expensive: what is too much is not read, and reading ends soon."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Jobs of Kubernetes as launches: containers with commands, variables and GPUs, on as many pods as the job has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs of mcli as launches: as many processes as GPUs, of the recipe below `parameters` or of one in a repository that is cloned."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

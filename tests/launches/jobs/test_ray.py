@@ -1,7 +1,5 @@
 """Entry points of Ray's job files as launches."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

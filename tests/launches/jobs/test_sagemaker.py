@@ -1,7 +1,5 @@
 """Estimators of SageMaker's Python SDK as launches."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

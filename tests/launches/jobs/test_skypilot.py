@@ -1,7 +1,5 @@
 """SkyPilot tasks as launches: the nodes, GPUs and variables that a task asks for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

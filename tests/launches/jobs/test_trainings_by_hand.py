@@ -1,7 +1,5 @@
 """Ten tasks of SkyPilot and ten jobs of Kubernetes as public examples have them, reduced, with batches worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from textwrap import dedent
 

@@ -1,7 +1,5 @@
 """What the tests of this folder share: what one command of a script starts, in a tree of a few files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from pytest_gbs.launches.programs import read_launcher_file, started

@@ -1,7 +1,5 @@
 """accelerate launch: options beat the file, the file beats nothing, and what neither says is unknown."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name, Origin, Quantity

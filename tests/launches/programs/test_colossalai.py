@@ -1,7 +1,5 @@
 """colossalai run: so many processes on each of its hosts."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.launches.programs.starting import start_of, starts, world

@@ -1,7 +1,5 @@
 """deepspeed: what its options and a hostfile fix, and unknown for what the machine decides."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

@@ -3,8 +3,6 @@
 After commit ea7aefd8 of EleutherAI/gpt-neox, megatron/neox_arguments/arguments.py (consume_deepy_args, calculate_derived).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

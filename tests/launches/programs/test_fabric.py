@@ -1,7 +1,5 @@
 """Lightning Fabric's command: nodes times devices, one of each unless it asks for more."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.launches.programs.starting import start_of, starts, world

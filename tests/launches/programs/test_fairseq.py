@@ -1,7 +1,5 @@
 """fairseq-train: batches of samples or of tokens, on the GPUs that are visible or asked for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Programs that submit the command behind their `--`: its launcher counts, and the nodes that the program adds."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

@@ -1,7 +1,5 @@
 """oumi: one process for `oumi train`, and what the cluster has for `oumi distributed`."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.launches.programs.starting import start_of, starts, world

@@ -1,7 +1,5 @@
 """Plain Python, Ray and Composer: one process, a cluster's own number, and so many as `-n` says."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.launches.programs import command_words, launchers

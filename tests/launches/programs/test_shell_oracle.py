@@ -1,7 +1,5 @@
 """Launch scripts with what bash and the launchers themselves made of them: the same world, or none, never another."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from typing import Any

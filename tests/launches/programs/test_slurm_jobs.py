@@ -1,7 +1,5 @@
 """Slurm: the tasks of `srun` are processes where no launcher stands between, and the job's GPUs bound them all."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name, Quantity

@@ -1,7 +1,5 @@
 """gaudi_spawn.py and xla_spawn.py: so many processes of a program on one machine."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.launches.programs.starting import start_of, starts, world

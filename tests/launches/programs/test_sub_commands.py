@@ -1,7 +1,5 @@
 """trl, llamafactory-cli, axolotl, tune, swift, xtuner, litgpt: each with its own grammar, and what nobody can know unknown."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name

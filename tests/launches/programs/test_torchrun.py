@@ -1,7 +1,5 @@
 """torchrun: nodes times processes on each, 1 for what is not said, unknown for what it counts itself."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.quantity import Name, Note, Noted, Origin, Quantity

@@ -1,7 +1,5 @@
 """What a Python program says of a batch, read without running it; what it does not fix is unknown."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import DICTIONARY, Document, Scalar

@@ -1,7 +1,5 @@
 """Configurations that a program loads from a YAML or JSON file which it names, or that Hydra gives it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Functions that return a configuration: what they set, statement by statement; what others may have changed is unknown."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import FUNCTION, Document, Scalar

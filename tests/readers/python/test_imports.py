@@ -1,7 +1,5 @@
 """What a program takes from other files of its repository: numbers, fields of classes, options of their parsers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

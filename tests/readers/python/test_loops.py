@@ -1,7 +1,5 @@
 """Training loops of a program's own: which data loader they go over, and after how many batches the optimizer takes a step."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import LOOP, Document, Scalar

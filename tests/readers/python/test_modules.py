@@ -1,7 +1,5 @@
 """The names of a Python module as one configuration: what they are once all of it has run."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import MODULE, Document, Scalar

@@ -1,7 +1,5 @@
 """Notebooks: their code cells are one program, and every place is one of the JSON file."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The batch that a program computes for itself: where its training loop is in another file, or takes batches of no data loader."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

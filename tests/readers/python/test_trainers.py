@@ -1,7 +1,5 @@
 """Trainers of a program's own that make the data loader themselves: the arguments that they are given do not say the batch then."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.model.document import Document, Scalar
