@@ -201,7 +201,7 @@ def test_all_scripts_have_only_so_many_launches(tmp_path: Path, monkeypatch: pyt
     scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)
     assert [len(scripts.launches(path)) for path in scripts.paths] == [10] * 5 + [0] * 4
     assert [each.met_before for each in scripts.unread.values()] == [False, True, True, True]
-    assert scripts.unread["s05.sh"].reason == "more than 50 launches in all scripts together"
+    assert scripts.unread["s05.sh"].reason == "more than 10,000 launches in all scripts together"
 
 
 @pytest.mark.parametrize(("number", "code"), [(10, ""), (300, "GBS001")])
@@ -247,3 +247,27 @@ def test_scripts_that_start_each_other_once_are_read_whole(tmp_path: Path) -> No
     scripts = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False)
     assert all(scripts.launches(path) for path in scripts.paths)
     assert not scripts.unread
+
+
+def test_launches_of_a_large_recipe_share_what_they_leave_as_it_is(tmp_path: Path) -> None:
+    large = recipe() + "".join(f"key{n}: {n}\n" for n in range(9_000))
+    write(tmp_path, {"sft.yaml": large, "run.sh": "".join(LAUNCH.replace("\n", f" --seed {n}\n") for n in range(300))})
+    before = time.process_time()
+    report = _report(tmp_path)
+    assert time.process_time() - before < MOST_SECONDS / 2
+    assert sum(file.launches for file in report.files) == 300
+
+
+@pytest.mark.parametrize(("most", "launches", "codes"), [(90_000, 9, set()), (1_000, 2, {"GBS007"})])
+def test_launches_that_take_composing_have_only_so_many_values(
+    most: int, launches: int, codes: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("find", "resolve"):
+        monkeypatch.setattr(f"pytest_gbs.launches.{module}.MOST_LAUNCHED_VALUES", most)
+    large = recipe() + "accelerator_config: {split_batches: false}\n" + "".join(f"key{n}: {n}\n" for n in range(900))
+    scripts = {f"s{n}.sh": LAUNCH.replace("\n", f" --accelerator_config.x {n}\n") for n in range(9)}
+    write(tmp_path, {"sft.yaml": large, **scripts})
+    report = _report(tmp_path)
+    assert sum(file.launches for file in report.files) == launches
+    assert {finding.code for finding in report.findings()} == codes
+    assert {file.verdict for file in report.files if file.path == "sft.yaml"} == {Verdict.UNDETERMINED if codes else Verdict.VERIFIED}

@@ -10,7 +10,7 @@ from pytest_gbs.checking.session import check
 from pytest_gbs.files.git import GitRepository, GitTree
 from pytest_gbs.files.root import StrPath
 from pytest_gbs.history.lock import NAME, Base, records
-from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.document import CONFIGURATIONS, Scalar
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Tree
 from pytest_gbs.model.quantity import Quantity
@@ -75,7 +75,13 @@ def _rests_on(file: FileReport, changed: frozenset[str], names: tuple[str, ...],
         return True
     if not changed.isdisjoint(place for run in file.runs for place in _places(run)):
         return True
-    return any(name in run.document.source.text for run in file.runs for name in names)
+    return any(name in text for run in file.runs for text in _texts(run) for name in names)
+
+
+def _texts(run: Run) -> Iterator[str]:
+    """Yield what may name the files that `run` takes in: its text, and the values that a command line gives it."""
+    yield run.document.source.text
+    yield from (node.text for _, node in run.document.keyed.values() if run.launch is not None and isinstance(node, Scalar))
 
 
 def _places(run: Run) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.evidence import HardwareLookup
@@ -45,7 +45,7 @@ class _Recipe(NamedTuple):
     document: Document
     whole: Document
     framework: Framework
-    places: dict[KeyPath, Location] | None
+    places: Mapping[KeyPath, Location] | None
     limit: ComposeProblem | None = None
 
 
@@ -53,7 +53,7 @@ class _Known(NamedTuple):
     """A document with what it takes in from others, where its values really stand then, and its table, where it is a recipe."""
 
     whole: Document
-    places: dict[KeyPath, Location] | None
+    places: Mapping[KeyPath, Location] | None
     framework: Framework | None
     limit: ComposeProblem | None = None
 

@@ -191,8 +191,12 @@ def _resolved(path: str, scripts: Scripts, resolver: LaunchResolver, guard: Guar
     launches = guard.attempt(path, partial(scripts.launches, path), None)
     if launches is None:
         scripts.failed(path)
+    refused = len(resolver.refused)
     every = (guard.attempt(path, partial(resolver.resolve, found), None) for found in dict.fromkeys(launches or ()))
-    return [resolved for resolved in every if resolved is not None]
+    found = [resolved for resolved in every if resolved is not None]
+    if len(resolver.refused) > refused:
+        scripts.stop(path, resolver.refused[refused], met_before=refused > 0)
+    return found
 
 
 def _own_numbers(source: Source) -> list[Mistake]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from pytest_gbs.claims.grammars import StatedByComments, read_stated
@@ -52,7 +52,7 @@ class Context(NamedTuple):
 
 
 def build_runs(
-    document: Document, framework: Framework, sizes: dict[str, Size], context: Context, places: dict[KeyPath, Location] | None = None
+    document: Document, framework: Framework, sizes: dict[str, Size], context: Context, places: Mapping[KeyPath, Location] | None = None
 ) -> tuple[Run, ...]:
     """The recipe by itself, and one more run for each launch context that the settings state for it.
 
@@ -77,7 +77,7 @@ class _Recipe(NamedTuple):
     document: Document
     framework: Framework
     sizes: dict[str, Size]
-    places: dict[KeyPath, Location] | None
+    places: Mapping[KeyPath, Location] | None
 
 
 def _runs(recipe: _Recipe, stated: StatedByComments, context: Context) -> tuple[Run, ...]:

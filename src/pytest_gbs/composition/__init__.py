@@ -1,7 +1,7 @@
 """Several configuration files as one, each value with its place: Hydra trees, parents, files given together, overrides."""
 
 from pytest_gbs.composition._interpolations import Resolvers
-from pytest_gbs.composition.arguments import with_settings
+from pytest_gbs.composition.arguments import lay_over, with_settings
 from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.composition.hydra import compose
 from pytest_gbs.composition.merge_files import merge_files
@@ -18,6 +18,7 @@ __all__ = [
     "Resolvers",
     "compose",
     "inherit",
+    "lay_over",
     "merge_files",
     "with_settings",
 ]

@@ -95,7 +95,7 @@ class _Writer:
         """`key` (`plain` if it is not text) and the value of `leaf` as nodes of the document."""
         self.spend()
         self.places[path] = leaf.at
-        text, bare = _spelled(leaf.value)
+        text, bare = spelled(leaf.value)
         start, stop = self.write(f"{key}: {text}\n")
         return _new(Scalar, (start, start + len(key), key, plain, None)), _new(Scalar, (stop - 1 - len(text), stop - 1, text, bare, None))
 
@@ -168,11 +168,11 @@ class _Writer:
     def scalar(self, leaf: Leaf, value: Value | Unresolved, path: KeyPath) -> tuple[Scalar, Value | Unresolved]:
         """`value` of `leaf` as a node of the document, as written if it is not known, and as plain data."""
         self.places[path] = leaf.at
-        text, plain = (leaf.text, True) if isinstance(value, Unresolved) else _spelled(value)
+        text, plain = (leaf.text, True) if isinstance(value, Unresolved) else spelled(value)
         return Scalar(*self.write(text), text, plain), value
 
 
-def _spelled(value: Value) -> tuple[str, bool]:
+def spelled(value: Value) -> tuple[str, bool]:
     """`value` as each YAML loader reads it, and whether it is plain."""
     if isinstance(value, str):
         return value, False

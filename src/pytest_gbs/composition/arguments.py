@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pytest_gbs.composition._errors import CompositionError, LimitExceeded
 from pytest_gbs.composition._from_document import from_document
 from pytest_gbs.composition._interpolation_grammar import check_text
 from pytest_gbs.composition._interpolations import Interpolations, Resolvers
-from pytest_gbs.composition._nodes import Branch, Budget, Leaf
+from pytest_gbs.composition._nodes import MISSING, Branch, Budget, Leaf
 from pytest_gbs.composition._override_grammar import parse_override
-from pytest_gbs.composition._to_document import to_document
+from pytest_gbs.composition._to_document import spelled, to_document
 from pytest_gbs.composition._tokens import GrammarError, UnsupportedSyntax
 from pytest_gbs.composition.composed import NOT_APPLIED, Composed
-from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.framework import Arguments, Loader
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.readers.command_settings import CommandSetting
 from pytest_gbs.readers.scalar import loader_of, resolve
 
@@ -27,6 +28,8 @@ _NUMBER: Final = r"[+-]?[0-9]+(_[0-9]+)*"
 # What float() takes of the numbers that people write: `2e-5` is a number to a parser of arguments.
 _FRACTION: Final = r"[+-]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][+-]?[0-9]+)?"
 _LONGEST: Final = 18
+_FEW: Final = 30  # keys of a document, or places, that are copied for each launch: what is looked up there is found sooner
+_T = TypeVar("_T")
 
 
 def with_settings(
@@ -57,6 +60,31 @@ def with_settings(
     return to_document(root, path, (), (path,), interpolations)
 
 
+def lay_over(base: Composed, settings: Iterable[CommandSetting], style: str, loader: str) -> Composed | None:
+    """`base` with `settings` in it, as `with_settings` would have it, which shares all else with it: thousands of launches may do so.
+
+    None if that takes composing: a setting is within a mapping, is an interpolation or takes the place of a collection. The document has
+    no root.
+    """
+    keyed: dict[KeyPath, tuple[Node, Node]] = {}
+    places: dict[KeyPath, Location] = {}
+    for setting in settings:
+        leaf, there = _leaf(setting, style, loader), base.document.keyed.get(setting.path)
+        open_value = isinstance(leaf.value, str) and ("${" in leaf.value or leaf.value == MISSING)
+        if len(setting.path) != 1 or open_value or (there is not None and not isinstance(there[1], Scalar)):
+            return None
+        name, (text, plain) = str(setting.path[0]), spelled(leaf.value)
+        keyed[setting.path] = Scalar(0, len(name), name, False), Scalar(0, len(text), text, plain)
+        places[setting.path] = leaf.at
+    document = base.document._replace(root=None, keyed=_over(keyed, base.document.keyed))
+    return base._replace(data={}, document=document, places=_over(places, base.places))
+
+
+def _over(given: dict[KeyPath, _T], base: Mapping[KeyPath, _T]) -> Mapping[KeyPath, _T]:
+    """What `given` has, and else `base`, which is not copied if it is large."""
+    return {**base, **given} if len(base) <= _FEW else ChainMap(given, base)  # type: ignore[arg-type]
+
+
 def _put(root: Branch, setting: CommandSetting, style: str, loader: str) -> None:
     branch = root
     for step in setting.path[:-1]:
@@ -66,10 +94,12 @@ def _put(root: Branch, setting: CommandSetting, style: str, loader: str) -> None
             branch.put(step, inner)
         branch = inner
     if setting.path:
-        leaf = Leaf(_value(setting, style, loader), setting.at, setting.word.raw)
-        branch.put(
-            setting.path[-1], leaf if loader != Loader.OMEGACONF or _is_readable(leaf) else Leaf(NOT_APPLIED, setting.at, NOT_APPLIED)
-        )
+        branch.put(setting.path[-1], _leaf(setting, style, loader))
+
+
+def _leaf(setting: CommandSetting, style: str, loader: str) -> Leaf:
+    leaf = Leaf(_value(setting, style, loader), setting.at, setting.word.raw)
+    return leaf if loader != Loader.OMEGACONF or _is_readable(leaf) else Leaf(NOT_APPLIED, setting.at, NOT_APPLIED)
 
 
 def _is_readable(leaf: Leaf) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pytest_gbs.model.document import Document
@@ -80,6 +81,6 @@ class Composed(NamedTuple):
 
     data: dict[Any, Any]
     document: Document
-    places: dict[KeyPath, Location]
+    places: Mapping[KeyPath, Location]
     problems: tuple[ComposeProblem, ...]
     sources: tuple[str, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import abc
 from functools import lru_cache
 from typing import Final
 
@@ -30,7 +31,7 @@ class Whole(NamedTuple):
     """
 
     document: Document
-    places: dict[KeyPath, Location] | None
+    places: abc.Mapping[KeyPath, Location] | None
     sources: tuple[str, ...]
     limit: ComposeProblem | None = None
     unseen: bool = False
@@ -61,14 +62,14 @@ def whole(document: Document, tree: DocumentCache, framework: Framework | None =
     return Whole(made_up, composed.places, composed.sources)
 
 
-def locate(at: Location, document: Document, places: dict[KeyPath, Location] | None) -> Location:
+def locate(at: Location, document: Document, places: abc.Mapping[KeyPath, Location] | None) -> Location:
     """The place in a real file of `at`, a place in `document`, which is made up if there are `places`."""
     if places is None or at.path is None or at.source != document.source.path:
         return at
     return places.get(at.path, at)
 
 
-def really(size: Size, document: Document, places: dict[KeyPath, Location] | None) -> Size:
+def really(size: Size, document: Document, places: abc.Mapping[KeyPath, Location] | None) -> Size:
     """`size`, read from `document`, and all it was computed from at real places."""
     if isinstance(size, Conflict) or places is None:
         return size

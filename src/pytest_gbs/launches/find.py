@@ -36,7 +36,7 @@ from pytest_gbs.model.command import (
 from pytest_gbs.model.document import DOCUMENTS, SCRIPTS, holds_commands
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import Grep, Kind, Launch, Mistake, Start, Unread
-from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
+from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHED_VALUES, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Tree, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Quantity
@@ -48,6 +48,7 @@ from pytest_gbs.shell.limits import LEAST_SHARED, LONGEST_VALUE, MOST_LAUNCHED, 
 from pytest_gbs.shell.starting import started_script
 
 _TESTS: Final = frozenset(("tests", "test", "ci", ".github"))
+_MANY: Final = f"more than {MOST_LAUNCHED:,} launches in all scripts together"
 _COSTLY: Final = 20  # what a started script counts for that was not read to its end
 
 
@@ -133,8 +134,14 @@ class Scripts:
         if isinstance(source, Unreadable):
             self._found[path] = ()
             self._refused(source)
+        elif not self._is_worth_reading(source):
+            self._found[path] = ()
+        elif self._shared.launched > MOST_LAUNCHED and "gbs:" not in source.text:  # nothing in it may silence that
+            self._found[path] = ()
+            if self.unread_scripts.may_launch(path):
+                self.unread[path] = Unread(path, _MANY, Location(path, 0, 0), whole=True, met_before=True)
         else:
-            self._found[path] = self._read(source) if self._is_worth_reading(source) else ()
+            self._found[path] = self._read(source)
         return self._found[path]
 
     def _is_worth_reading(self, source: Source) -> bool:
@@ -209,6 +216,11 @@ class Scripts:
         self._found[path] = ()
         self.unread[path] = Unread(path, "an internal error of gbs", Location(path), whole=True)
 
+    def stop(self, path: str, at: Location, *, met_before: bool) -> None:
+        """Note a script of whose launches those from `at` on are not composed any more."""
+        reason = f"more than {MOST_LAUNCHED_VALUES:,} values in the recipes of all launches together"
+        self.unread.setdefault(path, Unread(path, reason, at, met_before=met_before, behind_many=True))
+
     def in_comments(self, source: Source) -> Iterator[FoundLaunch]:
         """Yield the launches of a recipe that its own comments show: commands that name this very file."""
         text = _commented(source.text)
@@ -237,8 +249,7 @@ class Scripts:
         found = found[:MOST_LAUNCHES]
         room = self._shared.launch(len(found))
         if room < len(found):
-            often = f"more than {MOST_LAUNCHED:,} launches in all scripts together"
-            self._stops.append(Stop(often, found[room].launch.at, self._shared.met_before, behind_many=True))
+            self._stops.append(Stop(_MANY, found[room].launch.at, self._shared.met_before, behind_many=True))
         self._note(source, script)
         return found[:room]
 
@@ -284,9 +295,14 @@ class Scripts:
             yield Stop(f"{path}, which says what its container has, has a {problem}", Location(source.path))
 
     def may_be_launched(self, recipe: str) -> Iterator[Unread]:
-        """Yield the scripts that were not read to their end and that may launch `recipe`, with an unknown batch."""
+        """Yield the scripts that were not read to their end and that may launch `recipe`, with an unknown batch.
+
+        Of those that met a limit which others met before, which may be thousands, one is enough.
+        """
+        some = False
         for path, unread in self.unread.items():
-            if _kind(path) == Kind.SCRIPT and self.unread_scripts.may_name(path, recipe):
+            if not (some and unread.met_before) and _kind(path) == Kind.SCRIPT and self.unread_scripts.may_name(path, recipe):
+                some = True
                 yield unread
 
     @cached_property

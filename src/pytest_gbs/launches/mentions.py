@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
@@ -40,15 +41,19 @@ class NameIndex:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._tokens = {name: _token().findall(name) for name in names}
-        self._known = {token for tokens in self._tokens.values() for token in tokens}
+        self._by_token: defaultdict[str, list[str]] = defaultdict(list)  # each name once, by its longest token
+        for name, tokens in self._tokens.items():
+            if tokens:
+                self._by_token[max(tokens, key=len)].append(name)
         self._starts: frozenset[str] = frozenset()
         self._ends: frozenset[str] = frozenset()
 
     def named(self, text: str, bare: bool = False) -> frozenset[str]:
         """The names that are in `text`; of `bare` ones, which have no suffix, those that are not words for an option, a folder or a key."""
         words = (match for match in _token().finditer(text) if not (bare and _is_no_value(match)))
-        there = self._known.intersection(token for match in words for token in _forms(match.group()))
-        return frozenset(name for name, tokens in self._tokens.items() if tokens and there.issuperset(tokens))
+        there = {token for match in words for token in _forms(match.group())}
+        possible = (name for token in there & self._by_token.keys() for name in self._by_token[token])
+        return frozenset(name for name in possible if there.issuperset(self._tokens[name]))
 
     def fitting(self, text: str) -> frozenset[str]:
         """The names that fit one with variables in it that is in `text`: `${size}_sft.yaml`; all if there are too many."""
@@ -61,7 +66,9 @@ class NameIndex:
                 found.add(parts)
                 if len(found) > MOST_NAME_PATTERNS:
                     return frozenset(self._tokens)
-        pattern = re.compile("|".join(like(parts).pattern for parts in found) or r"(?!)")
+        if not found:
+            return frozenset()
+        pattern = re.compile("|".join(like(parts).pattern for parts in found))
         return frozenset(name for name in self._tokens if pattern.fullmatch(name))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable
 from functools import partial
 
-from pytest_gbs.composition import DocumentCache, merge_files, with_settings
+from pytest_gbs.composition import DocumentCache, lay_over, merge_files, with_settings
+from pytest_gbs.composition.composed import Composed
 from pytest_gbs.composition.whole import Whole, follow, has_interpolations, locate, resolvers_of, whole
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part
@@ -30,9 +32,9 @@ from pytest_gbs.launches.visible_gpus import with_fed_gpus, with_one_gpu
 from pytest_gbs.launches.written_recipes import read_written
 from pytest_gbs.model.command import Word, Written
 from pytest_gbs.model.document import TAKES_IN, Document, Scalar
-from pytest_gbs.model.framework import Arguments, Framework
-from pytest_gbs.model.limits import MOST_CANDIDATES
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.framework import Arguments, Framework, Loader
+from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_LAUNCHED_VALUES
+from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.readers.command_settings import CommandSetting, settings
 from pytest_gbs.readers.python import executes_files, read_executed_files
@@ -51,10 +53,17 @@ class LaunchResolver:
         self._documents = documents
         self._recognise = recognise
         self._alone = CommandLineAlone(tree, recognise)
+        self._made = 0  # values that no other launch shares
+        self.refused: list[Location] = []  # the launches for which nothing was left
 
     def resolve(self, found: FoundLaunch) -> ResolvedLaunch | None:
-        """What `found` trains; None if it trains nothing, or nothing that any table knows."""
+        """What `found` trains; None if it trains nothing, or nothing that any table knows, or if launches have too many values."""
+        if self._made > MOST_LAUNCHED_VALUES:
+            self.refused.append(found.launch.at)
+            return None
         resolved = self._resolved(found)
+        if resolved is not None and resolved.places is not None and type(resolved.places) is not ChainMap:
+            self._made += len(resolved.places)
         if resolved is not None and trains_itself(found, resolved.framework, self._tree.listed):
             resolved = resolved._replace(framework=of_every_trainer(resolved.framework))
         own = own_groups(found, resolved.document, resolved.framework, self._tree.listed) if resolved is not None else None
@@ -138,7 +147,7 @@ class LaunchResolver:
         document = read.document._replace(source=files[-1] if files else source)
         sources = (source.path, *(each.path for each in files))
         named = (found, found.launch.at.source if alone else path, word)
-        return _with_settings(named, document, framework, Whole(document, read.places, sources))._replace(alone=alone)
+        return self._with_settings(named, document, framework, Whole(document, read.places, sources))._replace(alone=alone)
 
     def _layered(self, found: FoundLaunch, layers: list[tuple[str | None, Word]]) -> ResolvedLaunch | None:
         """What a program runs that reads the files of a repeated option one over the other; None if one of them is missing."""
@@ -150,14 +159,14 @@ class LaunchResolver:
             return None
         parts = Whole(composed.document, composed.places, composed.sources)
         found = found._replace(start=found.start._replace(together=True))
-        return _with_settings((found, paths[-1], layers[-1][1]), composed.document, self._as_read(found, framework), parts)
+        return self._with_settings((found, paths[-1], layers[-1][1]), composed.document, self._as_read(found, framework), parts)
 
     def _file(self, found: FoundLaunch, path: str, word: Word) -> ResolvedLaunch | None:
         function = function_named(word)
         for document in (each for each in self._documents(path) if not function or each.function == function):
             base, program = document, Program(program_name(found))
             framework = self._recognise(document, program)
-            parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, framework)
+            parts = None if TAKES_IN.isdisjoint(document.keyed) else self._whole(document, framework)
             if parts is not None and (parts.limit is not None or parts.unseen):
                 framework = of_a_part(framework) if framework is not None and parts.unseen else framework
                 parts = None
@@ -165,8 +174,38 @@ class LaunchResolver:
                 base, framework = parts.document, self._recognise(parts.document, program)
             if framework is not None and not framework.companion:
                 found = self._reading(found, word)
-                return _with_settings((found, path, word), base, self._as_read(found, framework), parts)
+                return self._with_settings((found, path, word), base, self._as_read(found, framework), parts, kept=True)
         return None
+
+    def _whole(self, document: Document, framework: Framework | None) -> Whole | None:
+        return self._tree.once((id(document), framework), lambda: (document, whole(document, self._tree, framework)))[1]
+
+    def _with_settings(
+        self, named: tuple[FoundLaunch, str, Word], document: Document, framework: Framework, parts: Whole | None, kept: bool = False
+    ) -> ResolvedLaunch:
+        """What a launch of the recipe `document` runs; with `parts` that is made up of several files. It is `kept` for other launches."""
+        found, path, word = named
+        given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and s.path != ("config",)]
+        if function_named(word):  # ml_collections names the flags of what it fills by that of the file: `--config.train.batch_size`
+            given = [s._replace(path=s.path[1:]) for s in given if s.path[0] == "config"]
+        if parts is None and has_interpolations(document, framework):
+            document = follow(document, framework) or document
+        interpolates = has_interpolations(document, framework)
+        how, composed = (framework.arguments, framework.loader), None
+        compose = partial(with_settings, document, path, style=how[0], loader=how[1], resolvers=resolvers_of(framework))
+        if given and kept and not (framework.loader == Loader.OMEGACONF and "${" in document.source.text):
+            base = self._tree.once((id(document), path, how), lambda: (document, _really(compose(settings=()), document, parts)))[1]
+            composed = lay_over(base, given, *how) if base is not None else None
+        if composed is None and (given or interpolates):
+            composed = _really(compose(settings=given), document, parts)
+        sources = parts.sources if parts else ()
+        if composed is None and given:
+            put = {**((parts.places if parts else None) or {}), **{setting.path: setting.at for setting in given}}
+            return ResolvedLaunch(found, path, _put_in(document, given), framework, places=put, sources=sources)
+        if composed is None:
+            return ResolvedLaunch(found, path, document, framework, places=parts.places if parts else None, sources=sources)
+        made_up = composed.document._replace(number=document.number)
+        return ResolvedLaunch(found, path, made_up, framework, places=composed.places, sources=sources)
 
     def _written(self, found: FoundLaunch, own: Written, word: Word) -> ResolvedLaunch | None:
         """What a launch trains whose recipe the script writes itself."""
@@ -174,7 +213,7 @@ class LaunchResolver:
             framework = self._recognise(parts.document, Program(program_name(found)))
             if framework is not None and not framework.companion:
                 named = (found, found.launch.at.source, word)
-                return _with_settings(named, parts.document, self._as_read(found, framework), parts)._replace(alone=True)
+                return self._with_settings(named, parts.document, self._as_read(found, framework), parts)._replace(alone=True)
         return None
 
     def _as_read(self, found: FoundLaunch, framework: Framework) -> Framework:
@@ -231,26 +270,11 @@ def _repeated(found: FoundLaunch) -> list[tuple[str | None, Word]]:
     return next((each for each in named.values() if len(each) > 1 and any(path for path, _ in each)), [])
 
 
-def _with_settings(named: tuple[FoundLaunch, str, Word], document: Document, framework: Framework, parts: Whole | None) -> ResolvedLaunch:
-    """What a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
-    found, path, word = named
-    given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and s.path != ("config",)]
-    if function_named(word):  # ml_collections names the flags of what it fills by that of the file: `--config.train.batch_size`
-        given = [s._replace(path=s.path[1:]) for s in given if s.path[0] == "config"]
-    if parts is None and has_interpolations(document, framework):
-        document = follow(document, framework) or document
-    interpolates = has_interpolations(document, framework)
-    how = (framework.arguments, framework.loader)
-    composed = with_settings(document, path, given, *how, resolvers=resolvers_of(framework)) if given or interpolates else None
-    sources = parts.sources if parts else ()
-    if composed is None and given:
-        put = {**((parts.places if parts else None) or {}), **{setting.path: setting.at for setting in given}}
-        return ResolvedLaunch(found, path, _put_in(document, given), framework, places=put, sources=sources)
-    if composed is None:
-        return ResolvedLaunch(found, path, document, framework, places=parts.places if parts else None, sources=sources)
-    made_up = composed.document._replace(number=document.number)
-    places = {at_key: locate(at, document, parts.places if parts else None) for at_key, at in composed.places.items()}
-    return ResolvedLaunch(found, path, made_up, framework, places=places, sources=sources)
+def _really(composed: Composed | None, document: Document, parts: Whole | None) -> Composed | None:
+    """What was `composed` of `document`, which is made up of `parts`, each value at its real place."""
+    if composed is None or parts is None:
+        return composed
+    return composed._replace(places={key: locate(at, document, parts.places) for key, at in composed.places.items()})
 
 
 def _put_in(document: Document, given: list[CommandSetting]) -> Document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from pytest_gbs.composition.composed import NOT_APPLIED
 from pytest_gbs.composition.whole import locate, really
@@ -33,7 +33,7 @@ class ResolvedLaunch(NamedTuple):
     document: Document
     framework: Framework
     alone: bool = False
-    places: dict[KeyPath, Location] | None = None
+    places: Mapping[KeyPath, Location] | None = None
     sources: tuple[str, ...] = ()
     total: int | None = None
     assumed: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -34,8 +35,10 @@ class UnreadScripts:
         self._tree = tree
         self._scripts = by_name(path for path in scripts if not path.lower().endswith(DOCUMENTS))
         self._configurations = by_name(path for path in paths if path.endswith(CONFIGURATIONS))
-        self._bare = {name: name.rpartition(".")[0] for name in self._configurations}
-        self._names = (NameIndex(self._scripts), NameIndex(self._configurations), NameIndex(self._bare.values()))
+        self._bare: defaultdict[str, list[str]] = defaultdict(list)
+        for name in self._configurations:
+            self._bare[name.rpartition(".")[0]].append(name)
+        self._names = (NameIndex(self._scripts), NameIndex(self._configurations), NameIndex(self._bare))
         self._mentioned: dict[str, Mentioned] = {}
         self._possible: dict[str, frozenset[str]] = {}
 
@@ -90,8 +93,8 @@ class UnreadScripts:
 
     def _read(self, text: str) -> Mentioned:
         scripts, configurations, bare = self._names
-        outright, without = configurations.named(text), bare.named(text, bare=True)
-        possible = outright | configurations.fitting(text) | {name for name, short in self._bare.items() if short in without}
+        outright = configurations.named(text)
+        possible = outright.union(configurations.fitting(text), *(self._bare[short] for short in bare.named(text, bare=True)))
         named = (_paths(self._scripts, scripts.named(text)), _paths(self._configurations, outright), _paths(self._configurations, possible))
         return Mentioned(programs(text), has_batch_key(text), *named)
 

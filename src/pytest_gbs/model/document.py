@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import abc
 from operator import itemgetter
 
 from pytest_gbs.model.location import KeyPath, Location, Source
@@ -84,6 +85,7 @@ class Alias(NamedTuple):
 
 
 Node: TypeAlias = Scalar | Mapping | Sequence | Alias
+Keyed: TypeAlias = "abc.Mapping[KeyPath, tuple[Node, Node]]"
 
 
 class CommentBlock(NamedTuple):
@@ -141,7 +143,7 @@ class Document(NamedTuple):
     number: int
     syntax: str
     root: Node | None
-    keyed: dict[KeyPath, tuple[Node, Node]]
+    keyed: Keyed
     comments: tuple[CommentBlock, ...]
     duplicates: tuple[Duplicate, ...]
     called: str = ""

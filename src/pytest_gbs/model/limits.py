@@ -106,6 +106,7 @@ MOST_WORD_CHARACTERS: Final = 5_000_000  # characters of all such texts of a des
 # Launches
 MOST_UNMARKED: Final = 10_000  # files and folders of one that nothing marks; in a larger one launches are sought near what is named
 MOST_LAUNCHES: Final = 400  # launches of a script; UNREAD points to the rest
+MOST_LAUNCHED_VALUES: Final = 400_000  # values composed anew for launches, in the whole check; UNREAD says where they end
 MOST_STARTED: Final = 200  # scripts that a script starts, and those that they start; UNREAD points to the rest
 MOST_NAMES_COMPARED: Final = 5_000_000  # names of files that those missing are compared with, in the whole check; more are not looked for
 MOST_PROGRAMS_SEARCHED: Final = 5_000  # Python programs in which overrides of a recipe are looked for; the rest is not looked at

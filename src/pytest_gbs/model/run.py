@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import PYTHON, Document
@@ -143,7 +145,7 @@ class Run(NamedTuple):
     policies: tuple[Expectation, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     companions: tuple[Companion, ...] = ()
-    places: dict[KeyPath, Location] | None = None
+    places: Mapping[KeyPath, Location] | None = None
     locked: LockedBatch | None = None
     base: LockedBatch | None = None
     unread: int | None = None

@@ -7,9 +7,8 @@ import re
 from bisect import bisect_left, bisect_right
 from functools import cache, cached_property
 
-from pytest_gbs.model.document import CommentBlock, Mapping
+from pytest_gbs.model.document import CommentBlock, Keyed, Mapping
 from pytest_gbs.model.location import KeyPath
-from pytest_gbs.readers.index import Index
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
 from pytest_gbs.readers.python.program import Program
 
@@ -39,7 +38,7 @@ class ProgramComments:
                 found[line] = match.start(), match[1], not text[lines.starts[line - 1] : match.start()].strip()
         return found
 
-    def of_call(self, node: ast.AST, keyed: Index, alone: bool) -> tuple[CommentBlock, ...]:
+    def of_call(self, node: ast.AST, keyed: Keyed, alone: bool) -> tuple[CommentBlock, ...]:
         """The comments within a call, right above it, behind or above what gives its values, and at the top of a file with one recipe."""
         comments = self.found
         text = (*self._prose(node), *self._docstring(node))
@@ -66,7 +65,7 @@ class ProgramComments:
             blocks.insert(0, self._block(top, None, HEADER))
         return (*text, *blocks)
 
-    def of_module(self, keyed: Index) -> tuple[CommentBlock, ...]:
+    def of_module(self, keyed: Keyed) -> tuple[CommentBlock, ...]:
         """All comments outside of functions, those behind a name its own."""
         keys = self._keys({path: entry for path, entry in keyed.items() if len(path) == 1}, values=False)
         below = sorted(keys)
@@ -102,7 +101,7 @@ class ProgramComments:
             start += len(line) + 1
         return (CommentBlock("\n".join(texts), tuple(pieces), None, HEADER),)
 
-    def _keys(self, keyed: Index, values: bool = True) -> dict[int, KeyPath]:
+    def _keys(self, keyed: Keyed, values: bool = True) -> dict[int, KeyPath]:
         """The last key on each line of the program, where keys or the text of their values are."""
         found: dict[int, KeyPath] = {}
         for path, (key, value) in keyed.items():
