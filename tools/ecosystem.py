@@ -67,14 +67,14 @@ def findings(folder: Path) -> Iterator[Row]:
         yield Row(folder.name, _NOTHING, "", "", "TRUE", "", "")
     places = Places(report, FormatOptions())
     for bug in report.internal:
-        yield Row(folder.name, _INTERNAL, escape(bug.path), "error", UNREAD, "", *_told(bug.words))
+        yield Row(folder.name, _INTERNAL, escape(bug.path), "error", UNREAD, "", *_digest_and_words(bug.words))
     for each in report.findings():
         position = places.position(each.at)
         place = f"{escape(each.at.source)}:{position.line}" if position else escape(each.at.source)
-        yield Row(folder.name, each.code, place, each.severity, UNREAD, "", *_told(each.message))
+        yield Row(folder.name, each.code, place, each.severity, UNREAD, "", *_digest_and_words(each.message))
 
 
-def _told(message: str) -> tuple[str, str]:
+def _digest_and_words(message: str) -> tuple[str, str]:
     return sha256(message.encode("utf-8", "backslashreplace")).hexdigest()[:8], escape(message)
 
 

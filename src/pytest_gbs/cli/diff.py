@@ -151,7 +151,7 @@ def settings_at(tree: Tree, name: str, settings: Settings) -> Settings:
         if file is not None and file.raw is not None:
             if not fits(file.raw):
                 raise SettingsError(f"the settings in {path} at {name} are broken; those of the working tree say what is allowed")
-            # What they say of rules and packages is none of our business: nothing that another state names is loaded.
+            # What they say of rules and packages is ignored: nothing that another state names is loaded.
             there, _ = build(file.raw, file.name, ".".join(table), codes)
             return settings._replace(hardware=there.hardware, launches=there.launches, versions=there.versions)
     return settings._replace(hardware=(), launches=(), versions=())

@@ -13,7 +13,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Mend, write the report on what is left, and return the exit code."""
+    """Apply the fixes, write the report on what is left, and return the exit code."""
     if arguments.add_ignore is None:
         arguments.fix = True
     return check.run(arguments)

@@ -57,7 +57,7 @@ def is_home(folder: str) -> bool:
 def most_searched(root: str) -> int | None:
     """How many files and folders of `root` are looked at for what may launch a file that was named: None if all are.
 
-    Nobody means all of a home, or of a folder that nothing marks and that is large, when they name one file in it.
+    Naming one file does not mean all of a home, or all of a large folder that nothing marks.
     """
     if is_root(root):
         return MOST_UNMARKED if is_home(root) else None

@@ -28,12 +28,12 @@ def render(found: Differences, options: FormatOptions) -> str:
     where = words.places(options)
     changes = sorted(found.changes, key=_weight)
     of_recipes = {change.path: change for change in changes if not change.launch}
-    telling = [change for change in changes if _needs_review(change, of_recipes)]
+    to_review = [change for change in changes if _needs_review(change, of_recipes)]
     rest = [change for change in changes if not _needs_review(change, of_recipes)]
     room = _Room(LONGEST_DIFF - _MARGIN)
     parts = [f"**Global batch size: {_cell(words.summary(found))}**"]
-    parts += room.table(telling[:_ON_TOP], where)
-    parts += _collapsed(counted(len(telling) - _ON_TOP, "more change"), room.table(telling[_ON_TOP:], where))
+    parts += room.table(to_review[:_ON_TOP], where)
+    parts += _collapsed(counted(len(to_review) - _ON_TOP, "more change"), room.table(to_review[_ON_TOP:], where))
     parts += _collapsed(f"{len(rest)} with the same batch, or changed like their recipe", room.table(rest, where))
     notes = [f"- {_cell(words.name(change, where))}: {cell(note)}" for change in changes for note in change.notes]
     notes += [f"- {cell(note)}" for note in found.notes]
