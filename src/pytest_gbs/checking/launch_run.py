@@ -10,12 +10,7 @@ from typing import Final
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.checking.runs import BATCH, CLAIMED, COUNTING, applied_with_tokens, claimed_in, named_in_settings, with_claims, world_of
 from pytest_gbs.claims.second_reading import read_again
-from pytest_gbs.claims.worlds import (
-    HardwareEvidence,
-    Nearby,
-    geometry,
-    readings,
-)
+from pytest_gbs.claims.worlds import HardwareEvidence, Nearby, geometry, readings
 from pytest_gbs.frameworks.conditions import Applied
 from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 from pytest_gbs.model.assumption import Assuming, Assumption

@@ -21,18 +21,7 @@ from pytest_gbs.launches.path_finder import PathFinder
 from pytest_gbs.launches.programs import command_words, first_words, started
 from pytest_gbs.launches.settings_files import invocation, misnamed, place, runner_of
 from pytest_gbs.launches.unread_scripts import UnreadScripts
-from pytest_gbs.model.command import (
-    Command,
-    EnvironmentValue,
-    Invocation,
-    Machines,
-    OtherFiles,
-    Script,
-    Stop,
-    Word,
-    Written,
-    name_of,
-)
+from pytest_gbs.model.command import Command, EnvironmentValue, Invocation, Machines, OtherFiles, Script, Stop, Word, Written, name_of
 from pytest_gbs.model.document import DOCUMENTS, SCRIPTS, holds_commands
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import Grep, Kind, Launch, Mistake, Start, Unread
