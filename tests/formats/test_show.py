@@ -245,6 +245,23 @@ def test_gpus_that_leave_a_rest_are_told_as_they_are_shared() -> None:
     assert "  data-parallel size         -   8 GPUs / (tensor 3) is not a whole number\n" in told
 
 
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        ((), "not stated"),
+        (("tensor",), "GPUs / (tensor 2); pipeline parallel size not stated"),
+        (("tensor", "pipeline"), "GPUs / (tensor 2 x pipeline 2)"),
+    ],
+)
+def test_gpus_that_are_not_known_are_shared_by_what_is(known: tuple[str, ...], text: str) -> None:
+    names = tuple(f"{each}_parallel_size" for each in ("tensor", "pipeline"))
+    ranks = Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), names)
+    stated: dict[str, Size] = {f"{each}_parallel_size": Quantity(f"{each}_parallel_size", 2, Origin.FILE) for each in known}
+    told = report(UNKNOWN._replace(framework=TOY._replace(equations=(ranks,)), geometry=Geometry(stated, {})))
+    line = next(line for line in shown("text", told).splitlines() if line.startswith("  data-parallel size"))
+    assert line.split(maxsplit=2)[2] == text
+
+
 def test_many_recipes_are_a_table() -> None:
     both = Report((*report(KNOWN).files, *report(UNKNOWN, verdict=Verdict.UNCLAIMED).files), report(KNOWN).sources, {})
     assert (

@@ -154,7 +154,10 @@ def _data_parallel(run: Run, places: Places) -> ShownLine:
         if (found := uneven_division(size, run)) is not None:
             return ShownLine(label, "-", f"{_shared(found)} is not a whole number")
         split = [q for name in PARALLEL if isinstance(q := run.geometry.get(name), Quantity)]
-        return ShownLine(label, "", _divided("GPUs", split) if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.shown_in))
+        text = _divided("GPUs", split) if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.shown_in)
+        divisors = next((each.divisors for each in run.framework.equations if each.result == Name.DATA_PARALLEL_SIZE), ())
+        open_ones = [called(name) for name in divisors if not isinstance(run.geometry.get(name), Quantity)]
+        return ShownLine(label, "", f"{text}; {listing(open_ones, last='and')} not stated" if split and open_ones else text)
     found = fraction(size, run.framework.equations)
     if found is None:
         return ShownLine(label, number(size.value), origin(size, places, run.shown_in))
