@@ -31,22 +31,11 @@ from pytest_gbs.model.limits import (
 )
 from pytest_gbs.model.location import Source, Unreadable
 
-# What a repository's own configuration may not do while it is read: run programs, fetch what is missing, wait for a password.
-_HARMLESS: Final = (
-    "--no-pager",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "protocol.allow=never",
-    "-c",
-    "credential.helper=",
-    "-c",
-    "safe.bareRepository=explicit",  # a folder of the tree that looks like a git directory is none of ours
-)
+# What a repository's own configuration may not do while it is read: run programs, fetch what is missing, wait for a password; and a
+# folder of the tree that looks like a git directory is not one of ours.
+_CONFIGURATION: Final = "core.fsmonitor=false core.hooksPath=/dev/null protocol.allow=never credential.helper= safe.bareRepository=explicit"
+_SETTINGS: Final = tuple(word for setting in _CONFIGURATION.split() for word in ("-c", setting))
+_HARMLESS: Final = ("--no-pager", "--no-optional-locks", "--literal-pathspecs", *_SETTINGS)
 # Said once more where no configuration, however specific (`protocol.ext.allow`), can say otherwise.
 _NO_FETCHING: Final = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
 _PIECE: Final = 1 << 16
