@@ -334,3 +334,27 @@ def test_a_program_that_multiplies_its_batch(tmp_path: Path, claim: int, expecte
     launch = f"torchrun --nproc_per_node 4 main.py --batch_size 8 --accum_iter 2  # global batch size {claim}\n"
     found = checked(tmp_path, {"main.py": PROGRAM, "helpers.py": "", "run.sh": launch})
     assert (batches(found), codes(found)) == ([64], expected)
+
+
+TRAINER = (
+    "--model_name_or_path m --data_path d --output_dir o --num_train_epochs 3 --save_strategy steps --save_steps 100 --save_total_limit 1 "
+    "--learning_rate 2e-5 --bf16 --per_device_train_batch_size 2 --gradient_accumulation_steps 4"
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "expected"),
+    [
+        (f"torchrun --nproc_per_node 8 train.py {TRAINER}", {}, [64]),
+        (f"python -m torch.distributed.run --nproc_per_node=4 chat/tune.py {TRAINER}", {}, [32]),
+        (f"accelerate launch --num_processes 2 train.py {TRAINER.rpartition(' --grad')[0]}", {}, [None]),  # its parser's default
+        (f"torchrun --nproc_per_node 8 train.py {TRAINER}", {"other/train.py": "import argparse\n"}, []),  # may be the program
+        (f"torchrun --nproc_per_node 8 eval.py {TRAINER}", {}, []),
+        (f"torchrun --nproc_per_node 8 $PROGRAM {TRAINER}", {}, []),
+        (f"torchrun --nproc_per_node 8 train.py {TRAINER.partition('--num')[0]}{TRAINER.partition('--bf16')[2]}", {}, []),  # may be a loop
+    ],
+)
+def test_a_program_that_is_not_in_the_tree_is_a_trainer_by_its_flags(
+    tmp_path: Path, command: str, files: dict[str, str], expected: list[int | None]
+) -> None:
+    assert batches(checked(tmp_path, {"run.sh": f"{command}\n", **files})) == expected

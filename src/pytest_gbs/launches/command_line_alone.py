@@ -13,7 +13,7 @@ from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.hydra_program import given_by_hydra, is_packaged, lacks_configuration, rules_out
 from pytest_gbs.launches.missing import HYDRA
-from pytest_gbs.launches.program_files import names_trainer, program_source, programs_of
+from pytest_gbs.launches.program_files import names_trainer, program_name, program_source, programs_of
 from pytest_gbs.launches.python_file import PythonFile
 from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
 from pytest_gbs.model.command import Word
@@ -27,6 +27,7 @@ from pytest_gbs.readers.command_settings import CommandSetting, command_line, se
 from pytest_gbs.readers.python import may_train_otherwise, read_own_defaults, read_spellings, read_started
 
 _RECIPES: Final = (".yaml", ".yml", ".toml")
+_OF_TRAINER: Final = 8  # flags of a trainer that show that a program hands its arguments to it; loops that people write have fewer
 _COMMON_UNITS: Final = ("samples", "pairs")
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
 _FACTORS: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.PROMPTS_PER_STEP)
@@ -101,6 +102,8 @@ class CommandLineAlone:
                 framework, given = self._recognise(composed.document, program), words
                 if file is None and style == Arguments.FLAGS:
                     framework, given = self._with_own_defaults(found, words, program, framework)
+                elsewhere = framework is None and len(programs) == 1 and style == Arguments.FLAGS
+                framework = self._by_flags(found, composed.document) if elsewhere else framework
                 if framework is None or not _takes(framework, style) or (file is None and _is_another(framework, programs)):
                     continue
                 is_own = _names_own_file(found, framework)
@@ -117,7 +120,8 @@ class CommandLineAlone:
                 if lacks and not any(each.is_of((), framework.recognition.uses) for each, _ in programs):
                     return None
                 if (
-                    lacks
+                    elsewhere
+                    or lacks
                     or (framework.own_files and not is_own)
                     or _is_configured_elsewhere(found.start.program, framework, composed.document)
                     or is_packaged(found, self._tree)
@@ -127,6 +131,15 @@ class CommandLineAlone:
                     composed = with_settings(None, path, given, style, framework.loader)
                 return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
         return None
+
+    def _by_flags(self, found: FoundLaunch, document: Document) -> Framework | None:
+        """The table of a trainer that takes many of the flags that a launch gives, if no file of the tree is called like its program."""
+        name = "/".join(program_name(found).split("/")[-2:])
+        if not name or any(f"/{path}".endswith(f"/{name}.py") for path in self._tree.paths()):
+            return None
+        framework = self._recognise(document, NO_PROGRAM)
+        own = framework is not None and sum(str(path[0]) in framework.also for path in document.keyed if len(path) == 1) >= _OF_TRAINER
+        return framework if framework is not None and own and names_trainer(framework) else None
 
     def _may_train_otherwise(self, found: FoundLaunch) -> bool:
         """Whether it is not plain that what the program trains has the arguments that it parses."""
