@@ -64,6 +64,26 @@ class Own:
 own = HfArgumentParser(Own).parse_args_into_dataclasses()[0]
 OwnTrainer(own).train()
 """
+# A class of settings beside the function that gets them, which the program fills in from its options.
+SETTINGS = MAIN.replace("import OwnTrainer", "import OwnTrainer, OwnConfig").replace(
+    "trainer = OwnTrainer(args)",
+    "def filled(options):\n    return OwnConfig(train_batch_size=options.train_batch_size)\n\ntrainer = OwnTrainer(filled(args))",
+)
+FILLED = """\
+from dataclasses import dataclass
+from transformers import Trainer, TrainingArguments
+
+@dataclass
+class OwnConfig:
+    train_batch_size: int = 1
+    accumulation_steps: int = 4
+
+def OwnTrainer(cfg: OwnConfig):
+    made = TrainingArguments(
+        "out", per_device_train_batch_size=cfg.train_batch_size, gradient_accumulation_steps=cfg.accumulation_steps
+    )
+    return Trainer(args=made)
+"""
 NUMBERS = MAIN.replace("OwnTrainer(args)", "OwnTrainer(steps=args.accumulation_steps, size=args.train_batch_size)")
 TAKES_NUMBERS = """\
 from transformers import Trainer, TrainingArguments
@@ -122,6 +142,7 @@ def test_what_does_not_make_one_trainer_is_no_launch(main: str, own: str, tmp_pa
         pytest.param(MAIN, CLASS.replace("=args.train_batch_size", "=fitting(args.train_batch_size)"), (None, None, 8), id="computed"),
         pytest.param(MAIN.replace("trainer =", "args.train_batch_size = find()\ntrainer ="), CLASS, (None, None, 8), id="set before"),
         pytest.param(MAIN.replace("OwnTrainer(args)", "OwnTrainer(**vars(args))"), TAKES_NUMBERS, [], id="unpacked"),
+        pytest.param(SETTINGS.replace("OwnConfig(train", "OwnConfig(**load(), train"), FILLED, (None, 2, None), id="filled from a file"),
     ],
 )  # fmt: skip
 def test_what_is_not_known_there_is_unknown(main: str, own: str, expected: tuple[int | None, ...], tmp_path: Path) -> None:
@@ -137,6 +158,9 @@ def test_what_is_not_known_there_is_unknown(main: str, own: str, expected: tuple
         pytest.param(MAIN, FUNCTION, "--train_batch_size 3", (96, 3, 8), id="a function that calls another"),
         pytest.param(MAIN, CLASS, "--train_batch_size $N", (None, None, 8), id="a variable"),
         pytest.param(DATACLASS, CLASS, "--accumulation_steps 2", (16, 2, 2), id="fields of a class: 2 x 2 x 4"),
+        pytest.param(SETTINGS, FILLED, "--train_batch_size 3", (48, 3, 4), id="fields of a class of the other file: 3 x 4 x 4"),
+        pytest.param(SETTINGS.replace("=options.train_batch_size", "=2"), FILLED, "", (32, 2, 4), id="given by the program: 2 x 4 x 4"),
+        pytest.param(SETTINGS.replace("train_batch_size=opt", "2, opt"), FILLED, "", (16, 2, 2), id="given by their places: 2 x 2 x 4"),
         pytest.param(NUMBERS, TAKES_NUMBERS, "--accumulation_steps 2", (16, 2, 2), id="numbers by name"),
         pytest.param(both("if args.method == 'sft':\n    trainer = OwnTrainer(args)\nelse:\n    trainer = OtherTrainer(args)\n"),
                      CLASS, "--method sft", (64, 2, 8), id="the one that an option chooses"),

@@ -63,7 +63,8 @@ def read_launched(program: Program, scopes: Scopes, line: CommandLine, modules: 
     if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
         return
     found = [*islice(batch_calls(scopes, evaluator), MOST_DOCUMENTS), *_loops(scopes, evaluator)]
-    if not any(sets_batch(table) for _, _, table in found):
+    has_table = modules.context.has_table
+    if not any(sets_batch(table) and (name == LOOP or any(map(has_table, name.split()))) for name, _, table in found):
         found = list(islice(_made_elsewhere(evaluator), MOST_DOCUMENTS)) or found
     for document, (_, _, table) in _documents(program, scopes, found):
         yield Started(document, dict(_given(table, ())), tuple(dict.fromkeys(_assumed(table, evaluator))))

@@ -66,7 +66,7 @@ class Objects(Names):
             return base.arguments.entries[node.attr][1]
         if base.arguments.rest is not None:
             return self.lost(node)
-        given = self._by_place(base, node.attr)
+        given = self.given_by_place(base, node.attr)
         if given is not None:
             return given
         found = self.field(base.definition, node.attr) if base.definition is not None else self._default_elsewhere(base, node)
@@ -142,7 +142,7 @@ class Objects(Names):
         given = sets[0].assigned(sets[0].scope, sys.maxsize) if len(sets) == 1 and is_init else None
         return self.value(given, sets[0].scope) if given is not None else self.lost(sets[0].target)
 
-    def _by_place(self, made: Made, name: str) -> Value | None:
+    def given_by_place(self, made: Made, name: str) -> Value | None:
         """What a call gives an attribute by the place of the argument; None if it gives that none."""
         class_ = (self, made.definition) if made.definition is not None else self.class_elsewhere(made.func) if made.func else None
         order = class_[0].taken(class_[1]) if class_ is not None and made.by_place else []
