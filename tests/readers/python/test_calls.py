@@ -9,9 +9,12 @@ from pytest_gbs.readers.scalar import COMPUTED
 
 CALL = "TrainingArguments(per_device_train_batch_size="
 IMPORT = "from transformers import TrainingArguments\n"
+MICRO = "per_device_train_batch_size"
+# What a version of the library does not have is left out.
+FILTERED = f"import inspect\nnames = set(inspect.signature(TrainingArguments).parameters)\no = {{'{MICRO}': 4, 'eval_steps': None}}\n"
+TAKEN = f"\n{CALL}p['{MICRO}'])\n"
 PARSER = "import argparse\np = argparse.ArgumentParser()\n"
 TYPER = "import typer\napp = typer.Typer()\n@app.command()\n"
-MICRO = "per_device_train_batch_size"
 
 
 def documents(text: str, path: str = "train.py") -> list[Document]:
@@ -86,6 +89,10 @@ def micro(text: str) -> str | None:
         pytest.param("import fire\ndef f(n=None):\n    " + CALL + "n)\nfire.Fire(f)\n", id="an empty default of a function"),
         pytest.param(TYPER + "def f(n: int):\n    " + CALL + "n)\n", id="typer, without a default"),
         pytest.param(TYPER + "def f(n: int = 4):\n    " + CALL + "n)\ndef g():\n    f(8)\n", id="typer, and a call that gives another"),
+        pytest.param(FILTERED + "p = {k: v for k, v in o.items() if k in others}" + TAKEN, id="names of something else"),
+        pytest.param(FILTERED + "p = {k: v for k, v in o.items() if k not in names}" + TAKEN, id="names that are left out"),
+        pytest.param(FILTERED + "p = {k: v for k, v in o.items() if v > 4}" + TAKEN, id="values of a kind"),
+        pytest.param(FILTERED + "p = {k: 2 * v for k, v in o.items() if k in names}" + TAKEN, id="other values"),
         pytest.param("t = " + CALL + "4)\nif x:\n    t.per_device_train_batch_size = 8\n", id="set under a condition"),
     ],
 )  # fmt: skip
@@ -114,6 +121,9 @@ def test_names_that_take_themselves_use_up_no_budget() -> None:
         ("a, b = 4, 8\nTrainingArguments(per_device_train_batch_size=a)\n", "4"),
         ("o = dict(per_device_train_batch_size=4)\nTrainingArguments(**o)\n", "4"),
         ("o = {}\no['per_device_train_batch_size'] = 4\nTrainingArguments(**o)\n", "4"),
+        (FILTERED + "TrainingArguments(**{k: v for k, v in o.items() if k in names and v is not None})\n", "4"),
+        (FILTERED + "TrainingArguments(**{key: value for key, value in o.items() if value is not None})\n", "4"),
+        (FILTERED + "o = {k: v for k, v in o.items() if k in TrainingArguments.__dataclass_fields__}\nTrainingArguments(**o)\n", "4"),
         ("TrainingArguments(**{'per_device_train_batch_size': 2 * 2})\n", "4"),
         ("def main(n=4):\n    TrainingArguments(per_device_train_batch_size=n)\nmain()\n", "4"),
         ("def main(n):\n    TrainingArguments(per_device_train_batch_size=n)\nmain(n=4)\n", "4"),

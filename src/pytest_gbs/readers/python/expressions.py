@@ -5,17 +5,19 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from pytest_gbs.arithmetic.python_operators import OPERATORS
-from pytest_gbs.model.limits import LARGEST_PRODUCT, LONGEST_NUMBER, MOST_POWER
+from pytest_gbs.model.limits import LARGEST_PRODUCT, LONGEST_NUMBER, MOST_BINDINGS, MOST_POWER
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.paths import Paths
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
 
+# What Python has that gives the names of the fields of a class, or of the arguments of its call.
+_OF_CLASS: Final = frozenset(("signature", "getfullargspec", "__dataclass_fields__", "__annotations__", "fields"))
 _COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -53,6 +55,37 @@ class Expressions(Paths):
                 else:
                     table = table._replace(rest=self.lost(key))
         return table
+
+    def _dictcomp(self, node: ast.DictComp, scope: Scope) -> Value:
+        """A dictionary without the entries that a condition leaves out: `{k: v for k, v in given.items() if k in known}`.
+
+        A condition is that a value is not None, or that a name is one of those which a class has: each argument of a class that the
+        program hands the rest to. Nothing is known of what any other one leaves.
+        """
+        copied = _copied(node)
+        given = self.value(copied[0], scope) if copied is not None else None
+        if copied is None or not isinstance(given, Table):
+            return self.lost(node)
+        entries = dict(given.entries)
+        for test in _all_of(node.generators[0].ifs):
+            of_key, of_value = _compared(test, copied[1]), _compared(test, copied[2])
+            if of_value is not None and isinstance(of_value[0], ast.IsNot):
+                entries = {name: each for name, each in entries.items() if not isinstance(each[1], Known) or each[1].value is not None}
+            elif of_key is None or not isinstance(of_key[0], ast.In) or not self._names_of_class(of_key[1], scope):
+                return self.lost(node)
+        return given._replace(entries=entries)
+
+    def _names_of_class(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether `node` is, or is made in a few steps from, the names that Python says a class or its call has."""
+        pending, steps = [node], 0
+        while pending and steps < MOST_BINDINGS:
+            steps += 1
+            for each in ast.walk(pending.pop()):
+                if isinstance(each, (ast.Attribute, ast.Name)) and (each.attr if isinstance(each, ast.Attribute) else each.id) in _OF_CLASS:
+                    return True
+                found = scope.binding(each) if isinstance(each, ast.Name) else None
+                pending += [found[1].value] if found is not None and found[1].value is not None and found[1].parameter is None else []
+        return False
 
     def _unaryop(self, node: ast.UnaryOp, scope: Scope) -> Value:
         inner = self.value(node.operand, scope)
@@ -138,6 +171,28 @@ class Expressions(Paths):
         if isinstance(base, Made) and parsed and isinstance(key, Known) and isinstance(key.value, str):
             return self._of_namespace(base, key.value, node)  # of `vars(args)`
         return base if parsed and isinstance(key, Known) and key.value == 0 else self.lost(node)
+
+
+def _copied(node: ast.DictComp) -> tuple[ast.expr, str, str] | None:
+    """What a comprehension copies the entries of, and its names of a key and a value; None if it does anything else."""
+    items, target = node.generators[0].iter, node.generators[0].target
+    method = items.func if isinstance(items, ast.Call) and not items.args else None
+    names = [each.id for each in target.elts if isinstance(each, ast.Name)] if isinstance(target, ast.Tuple) else []
+    same = names == [each.id for each in (node.key, node.value) if isinstance(each, ast.Name)]
+    plain = len(node.generators) == 1 and len(names) == 2 and same
+    return (method.value, names[0], names[1]) if plain and isinstance(method, ast.Attribute) and method.attr == "items" else None
+
+
+def _all_of(tests: Iterable[ast.expr]) -> Iterator[ast.expr]:
+    """Yield `tests`, those that `and` joins one by one."""
+    for test in tests:
+        yield from test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else (test,)
+
+
+def _compared(test: ast.expr, name: str) -> tuple[ast.cmpop, ast.expr] | None:
+    """How `test` compares `name`, and with what; None if it is another test."""
+    plain = isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == name and len(test.ops) == 1
+    return (test.ops[0], test.comparators[0]) if isinstance(test, ast.Compare) and plain else None
 
 
 def _power(base: int | float, power: int | float) -> int | float:
