@@ -7,6 +7,7 @@ import pytest
 from tests.launches.building import KEYS, accelerate, checked, codes, only, recipe
 
 LAUNCH = "torchrun --nproc_per_node 4 t.py --config sft.yaml\n"
+SWIFT = "swift sft --model m --dataset d --train_type lora --per_device_train_batch_size 2 --gradient_accumulation_steps 4\n"
 TRL = "from trl import TrlParser\n\nparser = TrlParser((SFTConfig,))\n"
 HANDBOOK = "from alignment import H4ArgumentParser\nfrom trl import TrlParser\n\nparser = TrlParser((SFTConfig,))\n"
 
@@ -22,6 +23,7 @@ HANDBOOK = "from alignment import H4ArgumentParser\nfrom trl import TrlParser\n\
         pytest.param("# 8 GPUs\ntorchrun --nnodes 2 --nproc_per_node 4 t.py --config sft.yaml\n", id="meant in all"),
         pytest.param(f"# 8 GPUs\necho start\n\n{LAUNCH}\n{LAUNCH.replace('4', '8')}", id="of two launches"),
         pytest.param(f"# runs on 8 GPUs\n{LAUNCH.replace('4', '${GPUS:-4}')}", id="a default"),
+        pytest.param(f"# 8 GPUs\nNPROC_PER_NODE=4 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 {SWIFT}", id="two GPUs for each process"),
     ],
 )
 def test_a_hardware_comment_is_in_order(text: str, tmp_path: Path) -> None:
@@ -41,6 +43,11 @@ def test_a_hardware_comment_is_in_order(text: str, tmp_path: Path) -> None:
 def test_a_hardware_comment_that_is_wrong_is_found(comment: str, message: str, tmp_path: Path) -> None:
     finding = only(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": f"# {comment}\n{LAUNCH}"}))
     assert (finding.code, finding.severity, finding.message) == ("GBS303", "warning", message)
+
+
+def test_gpus_that_swift_does_not_see_are_no_gpus_of_its(tmp_path: Path) -> None:
+    finding = only(checked(tmp_path, {"run.sh": f"# 8 GPUs\nNPROC_PER_NODE=2 CUDA_VISIBLE_DEVICES=0,1,2,3 {SWIFT}"}))
+    assert (finding.code, finding.message) == ("GBS303", "comment says 8 GPUs, but swift sft starts 2 processes")
 
 
 # Ray gives the GPUs to several models, and the keys say which of them train.

@@ -1,7 +1,7 @@
 """swift sft, megatron sft: torchrun where the environment has `NPROC_PER_NODE` or `NNODES`, else one process.
 
 SW is ms-swift 3602360, swift/cli/main.py. One process that sees several GPUs splits the model among them: `device_map` is "auto" then
-(ms-swift 3.3 llm/model/register.py:264-277, get_default_device_map), so that the Trainer feeds one GPU.
+(ms-swift 3.3 llm/model/register.py:264-277, get_default_device_map), so that the Trainer feeds one GPU; so do several, each its part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def start(command: Command, context: LauncherContext) -> Start | None:
         if index is not None:
             recipes = tuple(word for word in command.words[index + 1 : index + 2] if is_recipe(word))
             sizes = _sizes(command, context, recipes[0] if recipes else None, splits=name == "swift")
-            return Start(f"{name} {command.words[index].text}", command.at, sizes, command.words[index:], recipes)
+            seen = visible_gpus(command) if name == "swift" else None
+            return Start(f"{name} {command.words[index].text}", command.at, sizes, command.words[index:], recipes, allocated=seen)
     return None
 
 
