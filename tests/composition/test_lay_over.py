@@ -1,7 +1,5 @@
 """Settings of a command line laid over a document that launches share: the same as composing it anew, or nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_gbs.composition import lay_over, with_settings

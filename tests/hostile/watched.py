@@ -99,3 +99,10 @@ def run(folder: Path, *arguments: str, meanwhile: str = _NOTHING_MEANWHILE) -> W
 
 
 __all__ = ["GOOD", "Watched", "run", "write"]
+
+
+def run_calmly(folder: Path, *arguments: str) -> Watched:
+    """Run `gbs` in `folder`, which has to end as it should."""
+    found = run(folder, *arguments)
+    assert found.is_calm(), found._replace(out=found.out[:2000], err=found.err[:2000])
+    return found
