@@ -49,6 +49,8 @@ def show(settings):
 """
 CALL = "TrainingArguments('out', per_device_train_batch_size={})\n"
 OF_YAML = "c = yaml.safe_load(open('run.yaml'))\n"
+OF_CONF = "c = OmegaConf.load('run.yaml')\n"
+OF_ATTRIBUTE = CALL.format("c.train.batch")
 OF_FUNCTION = "def load(path='run.yaml'):\n    with open(path) as f:\n        return yaml.safe_load(f)\n"
 OF_JOINED = "c = yaml.safe_load(open(os.path.join(d, '..', 'a', 'run.yaml')))\n"
 OF_TRAIN = CALL.format("c['train']['batch']")
@@ -106,6 +108,13 @@ def told(text: str) -> str | None:
         pytest.param(
             "c = OmegaConf.load('run.yaml')\nOmegaConf.update(c, 'train.batch', 1)\n" + CALL.format("c.train.batch"), id="a library sets"
         ),
+        pytest.param(f"{OF_CONF}c.update(x)\n" + OF_ATTRIBUTE, id="attributes that are updated"),
+        pytest.param(f"{OF_CONF}c.train.update(batch=8)\n" + OF_ATTRIBUTE, id="an attribute that is updated"),
+        pytest.param(f"{OF_CONF}t = merged(c)\nt.update(x)\n" + OF_ATTRIBUTE, id="what a function made is updated"),
+        pytest.param(f"{OF_CONF}t = EasyDict(c)\nt.update(x)\n" + OF_ATTRIBUTE, id="settings of another class are updated"),
+        pytest.param(f"{OF_CONF}t = c.train\nt[k] = x\n" + OF_ATTRIBUTE, id="an item that is computed"),
+        pytest.param(f"{OF_CONF}setattr(c.train, 'batch', 8)\n" + OF_ATTRIBUTE, id="an attribute that setattr sets"),
+        pytest.param(f"{OF_CONF}self.c.batch = 8\n" + OF_ATTRIBUTE, id="what an object has is set"),
         pytest.param("c = OmegaConf.merge(OmegaConf.load('run.yaml'), OmegaConf.from_cli())\n" + CALL.format("c.train.batch"), id="merged"),
         pytest.param(f"from loader import override\n{OF_YAML}override(c, x)\n" + OF_TRAIN, id="a function of another file sets a part"),
         pytest.param(f"from loader import outer\n{OF_YAML}outer(c)\n" + OF_TRAIN, id="a function calls one that sets a part"),
@@ -159,6 +168,12 @@ def test_what_may_be_otherwise_is_not_known(text: str) -> None:
         pytest.param(f"from loader import show\n{OF_YAML}show(c)\nprint(c)\nlogger.info(c)\n" + OF_TRAIN, id="shown"),
         pytest.param(f"{OF_YAML}t = c['train']\n" + CALL.format("t.get('batch', 8)"), id="a part with a name"),
         pytest.param(f"{OF_YAML}" + CALL.format("c['train'].get('size', 4)"), id="what the file does not have"),
+        pytest.param(f"{OF_CONF}bar.update(1)\nscaler.update()\nlosses.update(loss, 4)\n" + OF_ATTRIBUTE, id="bars and meters move on"),
+        pytest.param(f"{OF_CONF}s = model.state_dict()\ns.update(loaded)\n" + OF_ATTRIBUTE, id="the state of a model"),
+        pytest.param(f"import numpy as np\n{OF_CONF}a = {{}}\na[k] = v\nb = np.zeros(4)\nb[i] = 1\n" + OF_ATTRIBUTE, id="items of others"),
+        pytest.param(f"{OF_CONF}ema = EMA(model)\nema.update(model)\nlog = {{}}\nlog.update(c)\n" + OF_ATTRIBUTE, id="an object, a log"),
+        pytest.param(f"import wandb\n{OF_CONF}wandb.config.update(c)\nm.update(loss=1)\n" + OF_ATTRIBUTE, id="what is reported"),
+        pytest.param(f"{OF_CONF}class D:\n    def __init__(self, batch):\n        self.batch = batch\n" + OF_ATTRIBUTE, id="a data set"),
         pytest.param(MAIN.format("run", "", "cfg.train.batch"), id="Hydra"),
         pytest.param(MAIN.format("run", "", "cfg.model.sizes[0]"), id="Hydra, of a list"),
         pytest.param(MAIN.format("run.yaml", "lr = cfg.lr\n", "cfg['train'].batch"), id="Hydra, with the ending"),

@@ -116,6 +116,8 @@ def test_a_batch_that_is_not_plain_is_unknown(change: tuple[str, str]) -> None:
     [
         pytest.param(("        if (step + 1) % STEPS == 0 or", "        if ready(step) or"), id="a condition of another kind"),
         pytest.param(("(step + 1) % STEPS == 0", "(step + 1) % STEPS == 1 % other"), id="two divisions"),
+        pytest.param(("or step == len(loader) - 1:", "and ready(step):"), id="a division and more"),
+        pytest.param(("or step == len(loader) - 1:", "and step > 100:"), id="a division, late"),
         pytest.param(("(step + 1) % STEPS == 0", "(step + 1) % STEPS"), id="all steps but some"),
         pytest.param(("        scaler.scale", "        if step % 2:\n            continue\n        scaler.scale"), id="skipped"),
         pytest.param(("            scaler.step(optimizer)", "            scaler.update()"), id="no step of the optimizer"),
@@ -158,6 +160,11 @@ def test_accelerate_accumulates_only_where_it_is_asked_to() -> None:
         "                optimizer.s", "            optimizer.s"
     )
     assert numbers(plain, STEPS) == ["1"]
+
+
+def test_the_first_batch_may_be_left_out() -> None:
+    program = DISTRIBUTED.replace("(step + 1) % STEPS == 0 or step == len(loader) - 1", "step % STEPS == 0 and step > 0")
+    assert numbers(program, "DataLoader.batch_size", STEPS) == ["16", "4"]
 
 
 def test_loaders_that_are_made_side_by_side() -> None:

@@ -13,6 +13,7 @@ from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Items, Known, Lost, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
+from pytest_gbs.readers.python.updates import may_set_any, set_attributes, set_items
 
 if TYPE_CHECKING:
     from typing import Self
@@ -121,14 +122,17 @@ class Evaluation:
     @cached_property
     def may_set(self) -> bool:
         """Whether the program may change any key of a configuration."""
-        return not {"update", "merge_with", "setattr", "__setattr__"}.isdisjoint(self.scopes.called)
+        return may_set_any(self.scopes)
 
     @cached_property
-    def items_set(self) -> frozenset[object]:
+    def attributes_set(self) -> set[str]:
+        """The attributes that the program sets of anything but `self`."""
+        return set_attributes(self.scopes)
+
+    @cached_property
+    def items_set(self) -> set[object]:
         """The keys of items that the program sets: `cfg["batch"] = 4`."""
-        targets = (change.target for changes in self.scopes.changes.values() for change in changes)
-        keys = (each.slice for each in targets if isinstance(each, ast.Subscript))
-        return frozenset(each.value if isinstance(each, ast.Constant) else ... for each in keys)
+        return set_items(self.scopes)
 
     def partials(self, func: ast.expr, scope: Scope) -> tuple[ast.expr, list[tuple[ast.Call, Scope]]]:
         """What a call of `func` calls in the end, and the calls of `functools.partial` on the way, each with its scope, the last first."""

@@ -50,7 +50,7 @@ class LibraryCalls(Options):
 
     def _of_configuration(self, base: Made, name: str, node: ast.expr) -> Value:
         """What a configuration that is loaded from a file has under `name`, unless the program may set that."""
-        if self.may_set or name in self.scopes.attributes or name in self.items_set or ... in self.items_set:
+        if self.may_set or name in self.attributes_set or name in self.items_set or ... in self.items_set:
             return self.lost(node)
         found, (start, stop) = self._entry(base.arguments, name, node), self.program.span(node)
         return found._replace(start=start, stop=stop) if isinstance(found, (Known, Lost)) else found

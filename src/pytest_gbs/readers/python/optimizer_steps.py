@@ -74,12 +74,23 @@ def _named_test(test: ast.expr, loop: Loop, scope: Scope) -> ast.expr:
 
 
 def _every(test: ast.expr, holds: type[ast.cmpop] = ast.Eq) -> ast.expr | None:
-    """N in `(step + 1) % N == 0`, or where the last batch counts too: `... or step == len(loader) - 1`; else None."""
+    """N in `(step + 1) % N == 0`, also with the last batch, `... or step == len(loader) - 1`, or without the first; else None."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
         found = [each for each in test.values if _has_modulo(each)]
         return _every(found[0]) if len(found) == 1 else None
+    if isinstance(test, ast.BoolOp):
+        found = [each for each in test.values if not _is_past_first(each)]
+        return _every(found[0], holds) if len(found) == 1 and holds is ast.Eq else None
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], holds):
         return None
     zero = test.comparators[0]
     modulo = test.left if isinstance(test.left, ast.BinOp) and isinstance(test.left.op, ast.Mod) else None
     return modulo.right if modulo is not None and isinstance(zero, ast.Constant) and zero.value == 0 else None
+
+
+def _is_past_first(test: ast.expr) -> bool:
+    """Whether `test` is `step > 0` or `step != 0`."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.left, (ast.Name, ast.Attribute)) or len(test.ops) != 1:
+        return False
+    zero = test.comparators[0]
+    return isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and isinstance(zero, ast.Constant) and zero.value == 0
