@@ -20,6 +20,7 @@ UNWRAPPED = {
     "uv": ("uv run --extra x foo 1", ["uv"]),
     "poetry": ("poetry run foo 1", ["poetry"]),
     "conda": ("conda run -n env --no-capture-output foo 1", ["conda"]),
+    "neuron_parallel_compile": ("neuron_parallel_compile foo 1", ["neuron_parallel_compile"]),
     "numactl": ("numactl --cpunodebind=0 foo 1", ["numactl"]),
     "gantry": ("gantry run --gpus 8 -- foo 1", ["gantry"]),
     "bash-c": ('bash -c "foo 1"', ["bash"]),
@@ -48,6 +49,16 @@ def test_the_inner_command_counts(text: str, wrappers: list[str]) -> None:
     command = only(text)
     assert argv(command) == ["foo", "1"]
     assert [wrapper.name for wrapper in command.wrappers] == wrappers
+
+
+@pytest.mark.parametrize("maybe", ["nohup", "srun -l", ""])
+def test_what_may_be_in_front_of_a_launcher_does_not_hide_it(maybe: str) -> None:
+    (command,) = commands(f'if [ "$PROFILE" = 1 ]; then\n    MAYBE="{maybe}"\nfi\n$MAYBE torchrun train.py', "torchrun")
+    assert argv(command) == ["torchrun", "train.py"]
+
+
+def test_what_may_be_in_front_of_another_command_stays() -> None:
+    assert commands('if [ "$MANY" = 1 ]; then\n    MAYBE="torchrun"\nfi\n$MAYBE python train.py', "python") == []
 
 
 def test_a_wrapper_keeps_its_words() -> None:

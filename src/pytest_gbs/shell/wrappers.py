@@ -82,6 +82,7 @@ _TABLE: Final[dict[str, tuple[Prefix, ...]]] = {
     "mamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
     "micromamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
     "nsys": (Prefix(("profile",), words_of("-o -t -w -s -c -f -x -e -d -y -n -b"), greedy=True),),
+    "neuron_parallel_compile": (Prefix(),),  # of AWS Neuron: a run that only compiles
     "slurm2pytorch": (Prefix(),),  # of the containers of MLPerf, as the next two
     "bindpcie": (Prefix(),),
     "apiLog.sh": (Prefix(valued=frozenset(("-p", "-v"))),),
@@ -98,6 +99,8 @@ ELSEWHERE: Final = ("ssh", *_COMMANDING)
 
 
 # torch.distributed.run, get_args_parser (pytorch 010929f): with `--no-python` it starts any command; these options have no value.
+# Commands that start all processes themselves, whatever is in front of them.
+_STARTS_ALL: Final = words_of("torchrun accelerate deepspeed")
 _ANY_COMMAND: Final = words_of("--no-python --no_python")
 _TORCHRUN: Final = Prefix(greedy=True, switches=_ANY_COMMAND | words_of("--standalone -m --module --run-path --run_path"))
 # Commands that run what follows `--`.
@@ -112,6 +115,8 @@ def inner(words: tuple[Word, ...]) -> int:
             return _behind(words, start, prefix)
     if name_of(words[0]) == "torchrun" and any(word.text in _ANY_COMMAND for word in words):
         return _behind(words, 1, _TORCHRUN)
+    if len(words) > 1 and _is_open(words[0]) and name_of(words[1]) in _STARTS_ALL:
+        return 1  # `$MAYBE_PROFILE torchrun ...`
     if len(words) > 2 and words[1].text is not None and _DASHED.get(name_of(words[0])) == words[1].text:
         return next((index + 1 for index, word in enumerate(words) if word.text == "--"), 0)
     return 0
