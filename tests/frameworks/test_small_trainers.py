@@ -24,6 +24,13 @@ trainer:
   devices: ${device_count:}
   accumulate_grad_batches: ${div_up:${loader.global_batch_size}, ${eval:${trainer.devices} * ${loader.batch_size}}}
 """
+SAFARI = """\
+train: {monitor: val/loss, global_batch_size: 64}
+task: {_name_: lm}
+dataset: {_name_: lines%s}
+loader: {batch_size: 50}
+trainer: {_target_: pytorch_lightning.Trainer, devices: %s, accumulate_grad_batches: %s}
+"""
 SPEC = "model: {target_model_path: my/model, draft_model_config: d.json}\ntraining: {strategy: eagle3, batch_size: 2%s}\n"
 NANO = "depth: 24\ndevice_batch_size: %s\ntotal_batch_size: %s\n"
 
@@ -61,6 +68,8 @@ def test_look_alikes_are_no_recipes(text: str) -> None:
         ),
         pytest.param(MDLM % ("train", 16), 8, 512, id="as stated, in 4 batches"),
         pytest.param(MDLM % ("train", "${div_up:${.global_batch_size}, 8}"), 8, 512, id="as stated, whatever a device takes"),
+        pytest.param(SAFARI % (", batch_size: 8", 2, 4), 2, 64, id="8 x 4 x 2"),
+        pytest.param(SAFARI % ("", 4, 1), 4, 200, id="the batch of the loader where the dataset has none, 50 x 1 x 4"),
         pytest.param(SPEC % "" + "deployment: {trainer: {nnodes: 2, nproc_per_node: 8}}\n", 16, 32, id="2 x 16"),
         pytest.param(SPEC % ", accumulation_steps: 4, sp_ring_size: 2", 8, 64, id="2 x (4 x 2) x (8 / 2)"),
         pytest.param(EASY % "json", 512, 2048, id="the same batch on any mesh"),
