@@ -24,6 +24,8 @@ trainer:
   devices: ${device_count:}
   accumulate_grad_batches: ${div_up:${loader.global_batch_size}, ${eval:${trainer.devices} * ${loader.batch_size}}}
 """
+JEPA = "app: vjepa\nnodes: %s\ntasks_per_node: 8\ndata: {batch_size: 24}\nmask: {num: 4}\nmeta: {seed: 1}\noptimization: {lr: 0.1}\n"
+CVNETS = "common: {accum_freq: %s}\ndataset:\n  train_batch_size0: 128  # effective batch size is %s (128 * 8 GPUs)\n"
 SAFARI = """\
 train: {monitor: val/loss, global_batch_size: 64}
 task: {_name_: lm}
@@ -68,6 +70,8 @@ def test_look_alikes_are_no_recipes(text: str) -> None:
         ),
         pytest.param(MDLM % ("train", 16), 8, 512, id="as stated, in 4 batches"),
         pytest.param(MDLM % ("train", "${div_up:${.global_batch_size}, 8}"), 8, 512, id="as stated, whatever a device takes"),
+        pytest.param(JEPA % 2, 16, 384, id="24 x 2 x 8"),
+        pytest.param(CVNETS % (2, 2048), 8, 2048, id="128 x 2 x 8"),
         pytest.param(SAFARI % (", batch_size: 8", 2, 4), 2, 64, id="8 x 4 x 2"),
         pytest.param(SAFARI % ("", 4, 1), 4, 200, id="the batch of the loader where the dataset has none, 50 x 1 x 4"),
         pytest.param(SPEC % "" + "deployment: {trainer: {nnodes: 2, nproc_per_node: 8}}\n", 16, 32, id="2 x 16"),

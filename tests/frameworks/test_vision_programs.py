@@ -1,4 +1,4 @@
-"""timm, DeiT, Swin, DiT, YOLOv5, MoCo and the ImageNet example: flags, short ones too; numbers worked out by hand."""
+"""timm, DeiT, Swin, DiT, YOLOv5, EDM, StyleGAN, MoCo and the ImageNet example: flags, short ones too; numbers worked out by hand."""
 
 from pathlib import Path
 
@@ -12,6 +12,7 @@ DEIT = "main.py --model deit_small --data-path /data"
 SWIN = "main.py --cfg configs/tiny.yaml --data-path /data"
 YOLO = "train.py --weights yolov5s.pt --data coco128 --img 640"
 SPAWNS = "main.py -a resnet50 --dist-backend nccl --multiprocessing-distributed --rank 0"
+EDM = "train.py --outdir=runs --data=a.zip"
 MOCO = "main_moco.py -a vit_small --stop-grad-conv1 --multiprocessing-distributed --rank 0"
 
 # Programs as the repositories have them, as far as their options go.
@@ -52,6 +53,9 @@ def trained(folder: Path, command: str, files: dict[str, str] | None = None) -> 
         pytest.param(f"{RUN} train.py --weights a.pt --data b --batch-size 16", id="weights and data"),
         pytest.param(f"{RUN} {YOLO} --batch-size 16 --model a", id="a model by another name"),
         pytest.param("python main.py -a resnet50 -b 256 --gpu 0", id="the example on one GPU"),
+        pytest.param(f"{RUN} {EDM} --arch=resnet50 --batch=64", id="images, without what EDM calls its classes"),
+        pytest.param(f"{RUN} {EDM} --arch=ddpmpp --cond=1 --batch-size=64", id="the batch of another"),
+        pytest.param(f"python {EDM} --gpus=8 --batch=32", id="GPUs of another"),
         pytest.param("python main.py -a build -b 4", id="short flags of another main"),
     ],
 )
@@ -64,6 +68,11 @@ def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
     [
         pytest.param(f"{RUN} train.py {TIMM} --batch-size 256", "timm", 2048, id="256 x 8"),
         pytest.param(f"{RUN} train.py {TIMM} -b 256", "timm", 2048, id="a short flag"),
+        pytest.param(f"{RUN} {EDM} --arch=ddpmpp --cond=1", "EDM", 512, id="the default, over all GPUs"),
+        pytest.param(f"{RUN} {EDM} --arch=ddpmpp --cond=1 --batch=256 --batch-gpu=16", "EDM", 256, id="16 x 2 x 8"),
+        pytest.param(f"{RUN} train_edm2.py --outdir=a --data=b --preset=c --batch=2048", "EDM2", 2048, id="over all GPUs"),
+        pytest.param(f"{RUN} train_edm2.py --outdir=a --data=b --preset=c --batch-gpu=32", "EDM2", None, id="as the preset has it"),
+        pytest.param(f"python {EDM} --cfg=stylegan3-t --gpus=8 --batch=32 --gamma=8.2", "StyleGAN", 32, id="over GPUs that it starts"),
         pytest.param(f"{RUN} train.py {TIMM} -b256", "timm", 2048, id="its number in the same word"),
         pytest.param(f"{RUN} train.py {TIMM} -b=256", "timm", 2048, id="or behind a sign"),
         pytest.param(f"{RUN} train.py {TIMM} -b 64 --grad-accum-steps 4", "timm", 2048, id="64 x 4 x 8"),
@@ -140,3 +149,15 @@ def test_a_parser_says_what_its_flags_mean(tmp_path: Path, program: str, flags: 
 )
 def test_all_gpus_take_as_many(tmp_path: Path, command: str, expected: list[str]) -> None:
     assert codes(checked(tmp_path, {"run.sh": f"{command}\n"})) == expected
+
+
+CVNETS = "common: {{accum_freq: {}}}\ndataset:\n  train_batch_size0: {}  # effective batch size is {} ({} * 8 GPUs)\n"
+
+
+@pytest.mark.parametrize(
+    ("accumulation", "batch", "says", "found"),
+    [(1, 128, "1024", []), (2, 128, "2048", []), (1, 8192, "65k", []), (2, 128, "1024", ["GBS101"]), (1, 8000, "65k", ["GBS101"])],
+)
+def test_what_comments_of_cvnets_say(tmp_path: Path, accumulation: int, batch: int, says: str, found: list[str]) -> None:
+    report = checked(tmp_path, {"vit.yaml": CVNETS.format(accumulation, batch, says, batch)})
+    assert codes(report) == found

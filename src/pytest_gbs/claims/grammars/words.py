@@ -9,6 +9,7 @@ from pytest_gbs.model.limits import LARGEST_PRODUCT, MOST_DIGITS
 from pytest_gbs.model.record import Final, NamedTuple
 
 _POWERS: Final = {"k": 1, "K": 1, "M": 2, "B": 3}
+_POWERS_OF_TWO: Final = tuple(1 << power for power in range(10, 40))
 
 
 def words(text: str) -> frozenset[str]:
@@ -73,8 +74,8 @@ class Numeral(NamedTuple):
 def number(text: str, approximate: bool = False) -> Numeral | None:
     """What `text` (`128`, `1,048,576`, `4_096`, `2.1M`, `1k`, `2**10`, `eight`) may stand for, None if it is not a whole number.
 
-    A plain number is exact. With a suffix it stands for all that rounds to it, in powers of 1000 and of 1024; trailing zeros
-    are not significant (`500k`). `approximate` ("~", "about") adds 5 % to either side.
+    A plain number is exact. With a suffix it stands for all that rounds to it, in powers of 1000 and of 1024, and for the power of two
+    that it cuts off (`65k`); trailing zeros are not significant (`500k`). `approximate` ("~", "about") adds 5 % to either side.
     """
     text = text.replace(",", "").replace("_", "")
     suffix = text[-1:] if text[-1:] in _POWERS else ""
@@ -113,6 +114,7 @@ def _rounded(whole: str, decimals: str, suffix: str, approximate: bool) -> Numer
     base = binary if _is_power_of_two(mantissa, scale) else decimal
     value = mantissa * base // 10**scale
     exact = [_rounds_to(mantissa, scale, each) for each in (decimal, binary)]
+    exact += [Interval(each, each) for each in _POWERS_OF_TWO if each * 10**scale // decimal == mantissa]  # 65k for 65,536
     loose = [_around(mantissa * each // 10**scale) for each in (decimal, binary)] if approximate else []
     return Numeral(value, _merged([*exact, *loose]))
 
