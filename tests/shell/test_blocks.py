@@ -73,3 +73,15 @@ def test_a_backslash_within_a_line_does_not_join_it_with_the_next(line: str) -> 
 def test_a_block_is_below_its_heading() -> None:
     script = read_commands(Source("a.rst", _RST.format(".. code:: sh\n\n   torchrun a.py")))
     assert [command.context for command in script.commands] == ["Train"]
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        pytest.param("torchrun a.py \\", "torchrun a.py ?", id="a first line alone"),
+        pytest.param("torchrun a.py \\\npython a.py \\", "torchrun a.py python a.py ?", id="two first lines, one for the other"),
+        pytest.param("torchrun a.py \\\n  --lr 1 \\", "torchrun a.py --lr 1", id="a backslash too many"),
+    ],
+)
+def test_a_first_line_that_is_to_go_on_is_open(block: str, words: str) -> None:
+    assert _read("a.md", f"```bash\n{block}\n```\n") == [words]

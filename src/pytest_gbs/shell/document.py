@@ -15,7 +15,7 @@ from pytest_gbs.shell.comments import read_comments
 from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import MOST_CHARACTERS, MOST_PIECES, Exhausted
 from pytest_gbs.shell.script import masked
-from pytest_gbs.shell.text import Parts, ShellText, parse
+from pytest_gbs.shell.text import Parts, ShellText, parse, whole
 
 _SHELLS: Final = frozenset(
     ["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "sh-session", "shellscript", "terminal"]
@@ -58,7 +58,12 @@ def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
         found += masked(source.path, source.text, start, stop, placeholders=True)
         if len(found) > MOST_PIECES:
             raise Exhausted(f"more than {MOST_PIECES:,} lines and placeholders in a code block")
-    return tuple(found)
+    known = found[-1].text.rstrip() if found and found[-1].text is not None else ""
+    if not known.endswith("\\") or not _launch().match(known, known.rfind("\n") + 1):
+        return tuple(found)
+    start, stop = found[-1].at.start, spans[-1][1]  # a first line alone: the reader is to go on with options
+    at = Location(source.path, stop, stop)
+    return (*found[:-1], whole(source.path, source.text, start, start + len(known) - 1), Part(None, at, at, "...", many=True))
 
 
 # How a command line that launches training begins, so that the block around it can be nothing but lines for a shell.

@@ -162,6 +162,12 @@ def test_accelerate_accumulates_only_where_it_is_asked_to() -> None:
     assert numbers(plain, STEPS) == ["1"]
 
 
+@pytest.mark.parametrize(("data", "expected"), [("Rows(path, batch_size=16)", None), ("Rows(path)", "1"), ("rows", "1")])
+def test_a_data_set_may_have_batches_for_examples(data: str, expected: str | None) -> None:
+    program = DISTRIBUTED.replace("(a, n, sampler", "(rows, batch_size=1, sampler").replace("    first =", f"    rows = {data}\n    first =")
+    assert numbers(program, "DataLoader.batch_size", STEPS) == [expected, "4"]
+
+
 def test_the_first_batch_may_be_left_out() -> None:
     program = DISTRIBUTED.replace("(step + 1) % STEPS == 0 or step == len(loader) - 1", "step % STEPS == 0 and step > 0")
     assert numbers(program, "DataLoader.batch_size", STEPS) == ["16", "4"]

@@ -206,7 +206,14 @@ class DataLoaders:
         found = self.evaluator.value(given, loader.scope)
         if not isinstance(found, Known):
             return self._of_each_gpu(given, loader.scope) or found
-        return lost if found.value is None else found  # then the dataset makes the batches
+        # With none, or one of 1, the data set may make the batches.
+        return lost if found.value is None or self._has_batches(given, call, loader.scope) else found
+
+    def _has_batches(self, given: ast.expr, call: ast.Call, scope: Scope) -> bool:
+        """Whether the examples of a loader of one each are batches: its data set is made with a `batch_size`."""
+        data = argument(call, "dataset", position=0)
+        made = self.evaluator.origin(data, scope) if data is not None and isinstance(given, ast.Constant) and given.value == 1 else None
+        return made is not None and any(each.arg == "batch_size" for each in made.keywords)
 
     def _unpacked(self, loader: Loader) -> Value:
         """The batch of `DataLoader(data, **options)`, if the text says all of the options that matter."""
