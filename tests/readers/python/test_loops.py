@@ -164,7 +164,9 @@ def test_accelerate_accumulates_only_where_it_is_asked_to() -> None:
 
 @pytest.mark.parametrize(("data", "expected"), [("Rows(path, batch_size=16)", None), ("Rows(path)", "1"), ("rows", "1")])
 def test_a_data_set_may_have_batches_for_examples(data: str, expected: str | None) -> None:
-    program = DISTRIBUTED.replace("(a, n, sampler", "(rows, batch_size=1, sampler").replace("    first =", f"    rows = {data}\n    first =")
+    program = DISTRIBUTED.replace("(a, n, sampler", "(rows, batch_size=1, sampler").replace(
+        "    first =", f"    rows = {data}\n    first ="
+    )
     assert numbers(program, "DataLoader.batch_size", STEPS) == [expected, "4"]
 
 
