@@ -13,6 +13,7 @@ SWIN = "main.py --cfg configs/tiny.yaml --data-path /data"
 YOLO = "train.py --weights yolov5s.pt --data coco128 --img 640"
 SPAWNS = "main.py -a resnet50 --dist-backend nccl --multiprocessing-distributed --rank 0"
 EDM = "train.py --outdir=runs --data=a.zip"
+GUIDED = "scripts/image_train.py --data_dir d --image_size 64 --num_channels 128"
 MOCO = "main_moco.py -a vit_small --stop-grad-conv1 --multiprocessing-distributed --rank 0"
 
 # Programs as the repositories have them, as far as their options go.
@@ -56,6 +57,7 @@ def trained(folder: Path, command: str, files: dict[str, str] | None = None) -> 
         pytest.param(f"{RUN} {EDM} --arch=resnet50 --batch=64", id="images, without what EDM calls its classes"),
         pytest.param(f"{RUN} {EDM} --arch=ddpmpp --cond=1 --batch-size=64", id="the batch of another"),
         pytest.param(f"python {EDM} --gpus=8 --batch=32", id="GPUs of another"),
+        pytest.param("mpiexec -n 8 python image_sample.py --num_channels 128 --batch_size 32", id="guided-diffusion samples"),
         pytest.param("python main.py -a build -b 4", id="short flags of another main"),
     ],
 )
@@ -68,6 +70,12 @@ def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
     [
         pytest.param(f"{RUN} train.py {TIMM} --batch-size 256", "timm", 2048, id="256 x 8"),
         pytest.param(f"{RUN} train.py {TIMM} -b 256", "timm", 2048, id="a short flag"),
+        pytest.param(f"mpiexec -n 8 python {GUIDED} --batch_size 32", "guided-diffusion", 256, id="32 x 8"),
+        pytest.param(f"mpiexec -n 8 python {GUIDED} --batch_size 32 --microbatch 5", "guided-diffusion", 256, id="32 x 8, in parts"),
+        pytest.param(f"mpiexec -n 8 python {GUIDED} --lr 1e-4", "guided-diffusion", None, id="a default of each program's own"),
+        pytest.param(
+            "mpiexec -n 8 python cm_train.py --data_dir d --num_channels 9 --global_batch_size 2048", "guided-diffusion", 2048, id="of all"
+        ),
         pytest.param(f"{RUN} {EDM} --arch=ddpmpp --cond=1", "EDM", 512, id="the default, over all GPUs"),
         pytest.param(f"{RUN} {EDM} --arch=ddpmpp --cond=1 --batch=256 --batch-gpu=16", "EDM", 256, id="16 x 2 x 8"),
         pytest.param(f"{RUN} train_edm2.py --outdir=a --data=b --preset=c --batch=2048", "EDM2", 2048, id="over all GPUs"),
@@ -161,3 +169,28 @@ CVNETS = "common: {{accum_freq: {}}}\ndataset:\n  train_batch_size0: {}  # effec
 def test_what_comments_of_cvnets_say(tmp_path: Path, accumulation: int, batch: int, says: str, found: list[str]) -> None:
     report = checked(tmp_path, {"vit.yaml": CVNETS.format(accumulation, batch, says, batch)})
     assert codes(report) == found
+
+
+LAZY = "from .common import get_config, model\ndataloader = get_config('coco.py').dataloader\ntrain = get_config('train.py').train\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        pytest.param("dataloader.train.num_workers = 8\n", [], id="the batch of the common file"),
+        pytest.param("def f(dataloader):\n    dataloader.train.total_batch_size = 8\n", [], id="set by a function"),
+        pytest.param("loader.train.total_batch_size = 8\n", [], id="another loader"),
+        pytest.param("dataloader.train.total_batch_size = 16\n", [16], id="set"),
+        pytest.param("train.max_iter = 10\ndataloader.train.total_batch_size = 2 * 8\n", [16], id="worked out, behind another"),
+        pytest.param("dataloader.train.total_batch_size = 16\ndataloader.train.total_batch_size = 8\n", [None], id="set twice"),
+        pytest.param("if fast:\n    dataloader.train.total_batch_size = 16\n", [None], id="set sometimes"),
+    ],
+)
+def test_what_a_lazy_configuration_sets(tmp_path: Path, lines: str, expected: list[int | None]) -> None:
+    report = checked(tmp_path, {"run.py": LAZY + lines})
+    assert [run.geometry.global_batch_size for each in report.files for run in each.runs] == expected
+
+
+def test_a_comment_beside_a_lazy_configuration(tmp_path: Path) -> None:
+    report = checked(tmp_path, {"run.py": LAZY + "dataloader.train.total_batch_size = 16  # total batch size 32\n"})
+    assert codes(report) == ["GBS101"]

@@ -22,6 +22,7 @@ from pytest_gbs.readers.python.coqui import trained_by_coqui
 from pytest_gbs.readers.python.engines import initialized
 from pytest_gbs.readers.python.functions import configurations, placed
 from pytest_gbs.readers.python.handed_over import handed_over
+from pytest_gbs.readers.python.lazy_configs import set_of_others
 from pytest_gbs.readers.python.lightning import trained_by_lightning
 from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.modules import Modules
@@ -233,9 +234,10 @@ def _module(program: Program, scopes: Scopes, evaluator: Evaluator, modules: Mod
     """The names that the module itself binds, as a configuration that is a Python file has them."""
     names = scopes.module.names
     has_parents = takes_in(scopes)
-    if not (has_parents or batch_name().search(" ".join(names)) or _makes_loader(program.tree)):
+    others = set_of_others(program, scopes, evaluator) if "dataloader" in scopes.changes else {}
+    if not (has_parents or others or batch_name().search(" ".join(names)) or _makes_loader(program.tree)):
         return []
-    entries = bound(scopes, evaluator)
+    entries = bound(scopes, evaluator) | others
     if sys.stdlib_module_names.issuperset(name.partition(".")[0] for name in scopes.imported.values()):
         entries |= {name: entry for name, entry in overridden(program, modules) if name not in entries}
     rest = _taken_in(program, scopes)
