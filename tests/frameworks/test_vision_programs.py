@@ -194,3 +194,39 @@ def test_what_a_lazy_configuration_sets(tmp_path: Path, lines: str, expected: li
 def test_a_comment_beside_a_lazy_configuration(tmp_path: Path) -> None:
     report = checked(tmp_path, {"run.py": LAZY + "dataloader.train.total_batch_size = 16  # total batch size 32\n"})
     assert codes(report) == ["GBS101"]
+
+
+BIG_VISION = """\
+import big_vision.configs.common as bvcc
+import ml_collections as mlc
+
+def {name}({parameter}):
+    {parsed}
+    config = mlc.ConfigDict()
+    config.total_steps = 100
+    config.input = {{}}
+    config.input.data = dict(name="pictures")
+    config.input.batch_size = 4096
+    if {test}:
+        config.input.batch_size = 32
+    return config
+"""
+PARSED = "arg = bvcc.parse_arg(arg, res=(224, int), runlocal=False)"
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "parsed", "test", "expected"),
+    [
+        pytest.param("get_config", "arg=None", PARSED, "arg.runlocal", 4096, id="what the settings of a launch are by default"),
+        pytest.param("get_config", "arg=None", PARSED, "not arg.runlocal", 32, id="the other way round"),
+        pytest.param("get_config", "arg=None", PARSED, "arg.res > 100", None, id="a default with a type"),
+        pytest.param("get_config", "arg=None", PARSED + "; setattr(arg, k, v)", "arg.runlocal", None, id="a setting that may be set"),
+        pytest.param("get_config", "runlocal=False", "pass", "runlocal", 4096, id="a parameter of the function of the file"),
+        pytest.param("get_config", "runlocal", "pass", "runlocal", None, id="a parameter without a default"),
+        pytest.param("config_of", "runlocal=False", "pass", "runlocal", None, id="a parameter of another function"),
+    ],
+)
+def test_the_batch_of_big_vision(tmp_path: Path, name: str, parameter: str, parsed: str, test: str, expected: int | None) -> None:
+    text = BIG_VISION.format(name=name, parameter=parameter, parsed=parsed, test=test)
+    report = checked(tmp_path, {"configs/a.py": text})
+    assert [run.geometry.global_batch_size for each in report.files for run in each.runs] == [expected]

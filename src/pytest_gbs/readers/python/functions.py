@@ -7,7 +7,7 @@ import sys
 from collections import abc
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_EXPRESSION, MOST_DOCUMENTS
 from pytest_gbs.model.record import NamedTuple
@@ -18,6 +18,9 @@ from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, T
 from pytest_gbs.readers.python.scopes import Binding, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
+# The function that `config_flags` of ml_collections calls of a file (ml_collections/config_flags/config_flags.py, _LoadConfigModule).
+_OF_FILE: Final = "get_config"
+
 
 def configurations(scopes: Scopes, evaluator: Evaluator, modules: Modules) -> Iterator[tuple[ast.AST, Table]]:
     """Yield each function that returns what it sets attributes of, or what the call of a class makes, with what it set.
@@ -27,6 +30,9 @@ def configurations(scopes: Scopes, evaluator: Evaluator, modules: Modules) -> It
     """
     made = _Functions(scopes, evaluator, modules)
     found = [node for node in scopes.inner if isinstance(node, ast.FunctionDef)]
+    for node in found:
+        if node.name == _OF_FILE and _OF_FILE not in scopes.called:  # a launch gives its parameters, `--config FILE:runlocal`, if at all
+            evaluator.given |= evaluator.defaults(node)
     for node in found[:MOST_DOCUMENTS]:
         table = made.table(node) if not _is_changed_in_use(node, scopes) else None
         if table is not None and table.entries:

@@ -16,7 +16,9 @@ from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
 _LOADS: Final = frozenset(("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.loads", "omegaconf.OmegaConf.load"))
 _COPIES: Final = frozenset(("dataclasses.replace", "copy.copy", "copy.deepcopy", "copy.replace"))
-OF_LIBRARIES: Final = _LOADS | _COPIES | {"vars"}
+# Settings that a launch gives behind the name of a file, with what each is by default.
+_SETTINGS: Final = "big_vision.configs.common.parse_arg"
+OF_LIBRARIES: Final = _LOADS | _COPIES | {"vars", _SETTINGS}
 _HYDRA: Final = "hydra.main"
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
 ENVIRONMENT: Final = ("os.environ.get", "os.getenv")
@@ -69,6 +71,8 @@ class LibraryCalls(Options):
         """What functions give that load files, copy, or make a dictionary of options."""
         if name in _LOADS:
             return self._loaded(name, node, scope) or self.lost(node)
+        if name == _SETTINGS:
+            return configuration(self.keywords(node, scope))
         return self._copied(node, scope) if name in _COPIES else self.value(node.args[0], scope)
 
     def _of_text(self, node: ast.Call, func: ast.Attribute, scope: Scope) -> Value:
