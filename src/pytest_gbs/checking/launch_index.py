@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterator
-from functools import partial
+from collections.abc import Callable, Container, Iterator
+from functools import cache, partial
 from operator import attrgetter
 from typing import Final
 
@@ -40,7 +40,7 @@ class LaunchIndex(NamedTuple):
     alone: dict[str, tuple[ResolvedLaunch, ...]]
     recipes: dict[str, dict[str, None]]  # that each script launches, each once and in order
     documents: dict[Subject, tuple[Declaration, ...]]  # what they state of recipes and launches
-    training: dict[str, tuple[FoundLaunch, ...]]  # the different launches of scripts that train, as far as they were asked for
+    training: Callable[[str], tuple[FoundLaunch, ...]]  # the different launches of a script that train
 
     def shown_by(self, document: Document, repository: Repository) -> tuple[ResolvedLaunch, ...]:
         """The launches of a recipe that its own comments show."""
@@ -111,17 +111,12 @@ class LaunchIndex(NamedTuple):
         if script is None or not script.comments or path.lower().endswith(DOCUMENTS):
             return ()
         comments = script.comments
-        trains = self._training(path)
+        trains = self.training(path)
         if len({found.launch.at for found in trains}) > 1:
             comments = (*self._beside_values(comments, path, resolved), *_right_above(comments, resolved.found.launch.at.start))
         declared = (*_BATCHES, *(() if len(trains) > 1 and _sees_some(resolved) else HARDWARE))
         found = read_declarations(comments, path) if comments else ()
         return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in declared)
-
-    def _training(self, path: str) -> tuple[FoundLaunch, ...]:
-        if path not in self.training:
-            self.training[path] = tuple(found for found in dict.fromkeys(self.scripts.launches(path)) if not scores_only(found))
-        return self.training[path]
 
     def _beside_values(self, comments: tuple[CommentBlock, ...], path: str, resolved: ResolvedLaunch) -> tuple[CommentBlock, ...]:
         """Those of `comments` that stand behind a value of the launch, on its line: `GPUS=4 # of 8`."""
@@ -180,10 +175,13 @@ def index_launches(
         for subject, declaration in statements:
             stated[subject][declaration] = None
         scripts.mistakes[source.path] += repository.recall(("numbers", source.path), partial(_own_numbers, source), source)
+    launched, by_themselves = ({path: tuple(each) for path, each in found.items()} for found in (of_recipe, alone))
     documented = {subject: tuple(each) for subject, each in stated.items()}
-    return LaunchIndex(
-        scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes), documented, {}
-    )
+    return LaunchIndex(scripts, launched, by_themselves, dict(recipes), documented, cache(partial(_training, scripts)))
+
+
+def _training(scripts: Scripts, path: str) -> tuple[FoundLaunch, ...]:
+    return tuple(found for found in dict.fromkeys(scripts.launches(path)) if not scores_only(found))
 
 
 def _resolved(path: str, scripts: Scripts, resolver: LaunchResolver, guard: Guard) -> list[ResolvedLaunch]:
