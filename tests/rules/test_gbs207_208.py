@@ -36,6 +36,10 @@ def test_it_stays_silent(constraint: Constraint, text: str, sizes: tuple[Size, .
     assert not any(isinstance(outcome, Finding | Verified) for outcome in outcomes(constraint, text, *sizes))
 
 
+def test_a_framework_without_such_checks_stays_silent() -> None:
+    assert [*judge(run(micro(1), *intervals(500, 200)), KTO.rule), *judge(run(micro(1), *intervals(500, 200)), SAVES.rule)] == []
+
+
 def test_a_micro_batch_of_two_is_enough_and_decides_nothing() -> None:
     (outcome,) = outcomes(KTO, PLAIN, micro(2))
     assert isinstance(outcome, Verified)
