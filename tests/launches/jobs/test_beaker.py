@@ -1,7 +1,5 @@
 """Experiments of Beaker as launches: each task on `replicas` machines of `gpuCount` GPUs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
