@@ -136,10 +136,14 @@ def _conditions(declaration: Declaration) -> Sizes:
 
 
 def _left_over(declaration: Declaration, sizes: dict[str, Size]) -> Sizes:
-    """The GPUs of a product without names (`16x(1)x8`): what is left when micro batch and accumulation have their partners."""
+    """The GPUs of a product without names (`16x(1)x8`): what is left when micro batch and accumulation have their partners.
+
+    In a product of tokens the sequence length has one as well: `1 x 16 x 1024 = 16,384 tokens`.
+    """
     stated = declaration.sum
-    settings = [size for name in _SETTINGS if isinstance(size := sizes.get(name), Quantity)]
-    if stated is None or stated.divisors or any(factor.name for factor in stated.factors) or len(settings) < len(_SETTINGS):
+    names = (*_SETTINGS, Name.SEQUENCE_LENGTH) if declaration.unit == "tokens" else _SETTINGS
+    settings = [size for name in names if isinstance(size := sizes.get(name), Quantity)]
+    if stated is None or stated.divisors or any(factor.name for factor in stated.factors) or len(settings) < len(names):
         return {}
     rest, unmatched = without_partners(stated, (size.value for size in settings))
     if unmatched or len(rest) != 1:

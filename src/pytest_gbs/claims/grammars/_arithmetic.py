@@ -22,6 +22,9 @@ _REMARK: Final = 12
 _PLAIN_BATCH: Final = words("batch bs bsz batchsize")
 
 
+_ONE_DEVICE: Final = words("gpu device rank card npu accelerator worker process replica")
+
+
 class StatedOperand(NamedTuple):
     """One factor of a product: its number (None if it is only named), its name ("" if it has none), and the number's token.
 
@@ -167,6 +170,9 @@ def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
         times, stop = _name(tokens, i + 1)
         if times == Name.GRADIENT_ACCUMULATION_STEPS and tokens[i].stop < tokens[i + 1].start:
             return times, stop, ""  # `2x accumulation`
+    share = _past_one_device(tokens, i + (text_at(tokens, i) in UNITS))
+    if share:
+        return Name.MICRO_BATCH_SIZE, share, ""
     bracket = text_at(tokens, i) == "(" and i + 1 < len(tokens) and tokens[i + 1].kind == WORD
     name, stop = _name(tokens, i + bracket)
     if text_at(tokens, i) == "tokens" and text_at(tokens, i + 1) in ("=", "->", *_TIMES):
@@ -178,6 +184,11 @@ def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
     if name and (not bracket or text_at(tokens, stop) == ")"):
         return name, stop + bracket, ""
     return "", i, tokens[i].text if i < len(tokens) and tokens[i].kind == WORD else ""
+
+
+def _past_one_device(tokens: Sequence[WordToken], i: int) -> int:
+    """Where "/GPU" or "per rank" ends that starts at token `i`, so that a number in front is that of one device; 0 if there is none."""
+    return i + 2 if text_at(tokens, i) in ("/", "per") and text_at(tokens, i + 1) in _ONE_DEVICE else 0
 
 
 def _name(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
@@ -206,4 +217,6 @@ def _named(tokens: Sequence[WordToken], i: int, binds: bool) -> _Part | None:
     again = name_at(tokens, stop)
     if again is not None and again.name == name:
         stop = again.stop  # `batch size of 3 per GPU`
+    elif name == Name.MICRO_BATCH_SIZE:
+        stop = _past_one_device(tokens, stop) or stop  # `batch 15/GPU`
     return _Part(stop, (StatedOperand(found.value, name, at),), (), (found.value, 1))

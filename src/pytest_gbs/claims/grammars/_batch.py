@@ -11,10 +11,13 @@ from pytest_gbs.claims.grammars.words import DEVICE_UNITS, DEVICES, OTHER_BATCH,
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
 
-_WHOLE: Final = words("global effective eff total overall aggregate combined full equivalent golbal cumulative")
+_WHOLE: Final = words(
+    "global effective eff total overall aggregate combined full equivalent golbal cumulative efectivo efetivo effektive"
+)
+GLOBAL_MARKS: Final = words("global total effective overall")
 _EFFECTIVE: Final = words("effective equivalent")
 _BETWEEN: Final = words("train training fixed optimizer global effective optimization optimiser")
-_BATCH: Final = words("batch batchsize bs bsz bsize")
+_BATCH: Final = words("batch batchsize bs bsz bsize batchgröße")
 _ENDS: Final = words(""") , . ; : = ( ] ' " ` ! ? | ~ - } # … / @""")
 _FACTORS: Final = words("accumulation accum accumulate gpus gpu cards devices x *")
 _UNCOUNTED: Final = words("x or to steps step epochs epoch gpus gpu nodes node times gb devices")
@@ -87,7 +90,7 @@ def _named_batch(tokens: Sequence[WordToken], i: int) -> Label | None:
         return Label(i, stop)
     if not whole or text not in _BATCH:
         return None
-    j += 1 + (text == "batch" and text_at(tokens, j + 1) in ("size", "sz"))
+    j += 1 + (text == "batch" and text_at(tokens, j + 1) in ("size", "sz", "größe"))
     return None if text_at(tokens, j) in ("sizes", "norm", "normalization", "dim") else Label(i, j)
 
 

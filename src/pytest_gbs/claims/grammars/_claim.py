@@ -7,8 +7,9 @@ from collections.abc import Collection
 from pytest_gbs.claims.grammars._force import batch_force, hardware_force
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._owner import is_batch
-from pytest_gbs.claims.grammars._sizes import settings
+from pytest_gbs.claims.grammars._sizes import name_at, settings
 from pytest_gbs.claims.grammars._statements import Passage, Statement
+from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, past_bracket
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.pattern import lazy_pattern
@@ -59,7 +60,7 @@ def _conditions(passage: Passage, at: int, known: Collection[str]) -> tuple[dict
     found: dict[str, tuple[int, int]] = {}
     ambiguous = False
     for stated in sorted(hardware(tokens), key=lambda each: abs(each.at - at)):
-        if stated.name in known or stated.name in found or stated.at == at:
+        if stated.name in known or stated.name in found or stated.at == at or is_of_a_named_run(passage, stated.first):
             continue
         if hardware_force(passage.statement, tokens[stated.first].start, tokens[stated.stop - 1].stop) != Force.OTHER:
             found[stated.name] = (stated.value, stated.at)
@@ -68,3 +69,14 @@ def _conditions(passage: Passage, at: int, known: Collection[str]) -> tuple[dict
         if setting.name not in known and setting.name not in found and setting.at != at:
             found[setting.name] = (setting.value, setting.at)
     return found, ambiguous and Name.WORLD_SIZE in found and not {Name.GPUS_PER_NODE, Name.NUM_NODES} <= found.keys()
+
+
+def is_of_a_named_run(passage: Passage, at: int) -> bool:
+    """Whether token `at` is in a bracket that works the batch out for what it names first: `96 (Open-RS 4 A40 x 6 x 4 = 96)`."""
+    tokens = passage.tokens
+    first = next((i for i in range(at, -1, -1) if tokens[i].text in ("(", ")")), -1) + 1
+    if not first or tokens[first - 1].text != "(" or not passage.statement.text[tokens[first].start].isupper():
+        return False
+    named = next((i for i in range(first, len(tokens)) if tokens[i].kind != WORD or name_at(tokens, i) is not None), first)
+    works_out = any(token.text == "=" for token in tokens[at : past_bracket(tokens, first - 1)])
+    return first < named <= at and tokens[named].kind == NUMBER and works_out

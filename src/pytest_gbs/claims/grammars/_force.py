@@ -35,8 +35,8 @@ _ADVISES_BEFORE: Final = _phrases(
 )
 # Anywhere in the statement.
 _ADVISES: Final = _phrases(
-    "_best_results_ _recommend _suggest _at_least_ _at_most_ _minimum_ _ideal _lower_bound_ _upper_bound_ _depending_ _estimate _suitable_"
-    " _compatible_ _either_ _too_high_ _too_large_ _too_big_ _too_low_ _too_small_ _ooms_ _unstable_ _diverge _crashes_ _failed_"
+    "_best_results_ _recommend _suggest _at_least_ _at_most_ _minimum_ _ideal _lower_bound_ _upper_bound_ _depending_ _suitable_"
+    " _estimate_ _estimated_ _estimation_ _compatible_ _either_ _too_high_ _too_large_ _too_big_ _too_low_ _too_small_ _ooms_ _unstable_ _diverge _crashes_ _failed_"
     " _would_need_ _would_require_ _once_we_"
 )
 _HISTORY: Final = _phrases(
@@ -55,6 +55,8 @@ _INSTRUCTS: Final = _phrases("_set_ _choose_ _switch_ _pick_ _make_it_ _you_")
 
 _TAKES: Final = _phrases("_use_ _set_ _need_ _needs_")
 
+# In front of hardware: it is that of another run, which has the same batch.
+_HARDWARE_COMPARED: Final = _phrases("_matches_ _same_as_ _identical_to_ _old_")
 _HARDWARE_HISTORY: Final = _phrases("_trained_ _tested_ _measured_ _profile_ _profiled_ _benchmarked_ _timed_ _took_ _ran_")
 _HARDWARE_OTHER: Final = _phrases(
     "_oom _out_of_memory_ _memory_ _peak_ _gib_ _vram_ _throughput_ _tok_s_ _tokens_s_ _token_s_ _vllm_ _sglang_ _infer _generat _rollout"
@@ -68,7 +70,7 @@ _NEAR: Final = 60
 
 def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     """The force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
-    around = _words(statement.lower)
+    around = _words(_agreement().sub(_blank, statement.lower))
     before = _front(around, at - statement.start)
     if _says(around, _OTHER) or _says(before, _OTHER_BEFORE) or _another().match(statement.lower):
         return Force.OTHER
@@ -89,7 +91,7 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
     """The force of hardware stated from offset `start` to `stop`."""
     around = _words(statement.lower)
     before = _front(around, start - statement.start)
-    if _says(around, _OTHER) or _says(before, _OTHER_BEFORE):
+    if _says(around, _OTHER) or _says(before, (*_OTHER_BEFORE, *_HARDWARE_COMPARED)):
         return Force.OTHER
     if _is_of_something_else(statement, around, start, stop):
         return Force.OTHER
@@ -142,6 +144,13 @@ def _is_request(before: str) -> bool:
     """Whether "keep" asks for something: `keep the batch at 128`; "to keep it at 128" says what is."""
     return " keep " in before.replace(" to keep ", " ")
 
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+# A remark that the number is another's as well: `96 (same as the original)`, `512 (the paper's)`; not what follows without brackets.
+_agreement = lazy_pattern(r"\((?:same as|as in|like|identical to|matches|unchanged from) (?:the )?(?:original|paper)(?:'s)?[^()\d]*\)")
 
 # What follows hardware that is supposed.
 _request = lazy_pattern(r"\s*,\s*(?:please\s+)?(?:set|change|increase|decrease|edit|adjust|modify|pass|add)\s")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, StatedOperand, products
-from pytest_gbs.claims.grammars._batch import Label, labels, per_device
+from pytest_gbs.claims.grammars._batch import GLOBAL_MARKS, Label, labels, per_device
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at, tokenise
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS, words
@@ -148,14 +148,15 @@ def _result_before(tokens: Sequence[WordToken], product: Product, label: Label |
     # `64 (8 x 8)`: the bracket belongs to the arithmetic.
     i = product.first - 1 if text_at(tokens, product.first) == "(" else product.first - 2
     sign, unit = text_at(tokens, i + 1), UNITS.get(text_at(tokens, i), "")
-    at = i - 1 if unit else i
+    marked = text_at(tokens, i) in GLOBAL_MARKS
+    at = i - 1 if unit or marked else i
     if sign not in ("=", "(") or at < 0 or count_at(tokens, at) is None:
         return None
     if label is not None and label.stop <= at:
         return Result(at, unit)
     # `128 = 1 x 2 x 64` by itself: what it is behind decides whether it is a batch.
-    follows = any(at + 1 == each.first for each in labels) or (at == 0 and sign == "=")
-    return Result(at, unit) if follows or text_at(tokens, at - 1) in ("global", "effective", "total") else None
+    follows = marked or any(at + 1 == each.first for each in labels) or (at == 0 and sign == "=")
+    return Result(at, unit) if follows or text_at(tokens, at - 1) in GLOBAL_MARKS else None
 
 
 def _results(tokens: Sequence[WordToken], i: int, starts: dict[int, Product], used: set[int]) -> Iterator[Result]:

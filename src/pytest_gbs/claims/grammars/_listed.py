@@ -28,12 +28,13 @@ def listed(passage: Passage) -> Iterator[Declaration]:
     arrow = next((i for i, token in enumerate(tokens) if token.text == "->"), 0)
     at = past(tokens, arrow + 1, _LEADING)
     number = count_at(tokens, at)
-    if not arrow or number is None or text_at(tokens, at + 1) not in _ENDS or not _is_list(tokens[:arrow]):
+    marked = text_at(tokens, at + 1) in _GLOBAL_WORDS
+    if not arrow or number is None or text_at(tokens, at + 1 + marked) not in _ENDS or not _is_list(tokens[:arrow]):
         return
     if tokens[arrow - 1].kind == NUMBER and _product(tokens[:arrow]) != number.value:
         return  # `mbs=2, dp=8, ga=4 -> 8` changes the accumulation
     found = claim(passage, at, Name.GLOBAL_BATCH_SIZE, number, grammar=_GRAMMAR)
-    is_global = any(token.text in _GLOBAL_WORDS for token in tokens[arrow:at])
+    is_global = marked or any(token.text in _GLOBAL_WORDS for token in tokens[arrow:at])
     accumulates = any(size.name == Name.GRADIENT_ACCUMULATION_STEPS for size in settings(tokens[:arrow]))
     # Without the accumulation it may be the batch of one pass.
     yield found if is_global or accumulates or found.force != Force.STATES else found._replace(force=Force.CONFIRMS)

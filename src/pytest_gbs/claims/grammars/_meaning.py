@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product
-from pytest_gbs.claims.grammars._batch import labels, per_device
+from pytest_gbs.claims.grammars._batch import GLOBAL_MARKS, labels, per_device
 from pytest_gbs.claims.grammars._formula import Result, StatedFormula
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch, is_global_batch
@@ -87,7 +87,7 @@ def _is_called(passage: Passage, results: tuple[Result, ...]) -> bool:
     for result in results:
         if any(label.stop == result.at or label.first == result.at + 1 for label in called):
             return True
-        if text_at(tokens, result.at - 1) in ("global", "effective"):
+        if text_at(tokens, result.at - 1) in ("global", "effective") or text_at(tokens, result.at + 1) in GLOBAL_MARKS:
             return True
         i = result.at - 1 - (text_at(tokens, result.at - 1) == "size")
         if text_at(tokens, i) == "batch" and text_at(tokens, i - 1) not in PART_OF_BATCH | OTHER_BATCH:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from pytest_gbs.claims.grammars._batch import Label, per_device
+from pytest_gbs.claims.grammars._batch import GLOBAL_MARKS, Label, per_device
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._sizes import count_at, name_at, settings
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at
@@ -15,8 +15,8 @@ from pytest_gbs.model.record import Final
 
 _PLAIN: Final = words("batch bs bsz batchsize")
 _FAR: Final = 24
+_SHORTEST: Final = 256  # a factor as large may be the length of a sequence
 _NEAR: Final = 16  # so many times another number arithmetic may give, and be meant to give it
-GLOBAL_MARKS: Final = words("global total effective overall")
 _GLOBAL_MARKS_BEHIND: Final = words("efectivo efectiva efetivo efetiva effectif effective effettivo")
 _SO: Final = words("so -> thus hence therefore gives giving")
 # Words in front that leave a batch size plain; others may make it the batch of something else.
@@ -40,6 +40,7 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
             continue
         worked_out = (
             _is_worked_out(tokens, stop, beside_batch)
+            or _is_multiplied_out(tokens, stop)
             or _is_multiplied(tokens, stop)
             or _is_shared(tokens, stop)
             or (micro and stop + 1 not in micro and _is_equated(tokens, i, stop))
@@ -50,11 +51,11 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
         if _follows(tokens, i) and not per_device(tokens, stop):
             yield Label(i, stop)
             continue
+        if text_at(tokens, stop) in _GLOBAL_MARKS_BEHIND:
+            yield Label(i, stop + 1)
         if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
             continue
-        if text_at(tokens, i + 2) in _GLOBAL_MARKS_BEHIND:
-            yield Label(i, i + 3)
-        elif _is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_marked_global(tokens, i + 2)):
+        if _is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_marked_global(tokens, i + 2)):
             yield Label(i, i + 2)
 
 
@@ -84,6 +85,16 @@ def _is_worked_out(tokens: Sequence[WordToken], i: int, beside_batch: bool) -> b
     given = prod(factors)
     near = beside_batch and len(factors) == len(signs) + 1 and max(given, whole.value) <= _NEAR * min(given, whole.value)
     return len(signs) > 1 and "/" not in "".join(signs) and (given == whole.value or near)
+
+
+def _is_multiplied_out(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether three factors and what they really give are behind the equals sign at token `i`: `= 4 * 4 * 2 = 32`; none is a length."""
+    factors: list[int] = []
+    while text_at(tokens, i) in (("*", "x") if factors else ("=", ":")) and (found := count_at(tokens, i + 1)) is not None:
+        factors.append(found.value)
+        i += 2
+    result = count_at(tokens, i + 1) if text_at(tokens, i) == "=" else None
+    return result is not None and len(factors) > 2 and max(factors) < _SHORTEST and prod(factors) == result.value
 
 
 def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:

@@ -7,7 +7,7 @@ from math import prod
 
 from pytest_gbs.claims.grammars._arithmetic import Product, StatedOperand, products
 from pytest_gbs.claims.grammars._batch import labels
-from pytest_gbs.claims.grammars._claim import claim
+from pytest_gbs.claims.grammars._claim import claim, is_of_a_named_run
 from pytest_gbs.claims.grammars._formula import Result, StatedFormula, formulas
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._hardware_words import number_at
@@ -34,7 +34,8 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
     tokens = passage.tokens
     called = tuple(sorted((*labels(passage.statement.text, tokens), *plain_labels(tokens, beside_batch=is_batch(passage.block.owner)))))
     taken = {i for label in called for i in range(label.first, label.stop)}
-    written = tuple(product for product in products(tokens, taken) if not _lists_settings(tokens, product))
+    every = (product for product in products(tokens, taken) if not _lists_settings(tokens, product))
+    written = tuple(product for product in every if not is_of_a_named_run(passage, product.first))
     yield from filter(None, (_divided(passage, product, written) for product in written))
     for found in formulas(tokens, written, called):
         formula = found._replace(product=_on_nodes(passage, found.product))

@@ -13,7 +13,7 @@ from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.record import Final
 
 # Arithmetic that gives a batch says so: by a sign that gives and by what it multiplies, or by the key it is behind.
-_GIVES: Final = ("=", "->", "→", "⇒", "＝", "batch", "gbs")
+_GIVES: Final = ("=", "->", "→", "⇒", "＝", "batch", "gbs", "effective")
 _ARROWS: Final = ("->", "=>", "→", "⇒")
 _COUNTED: Final = ("gpu", "card", "device", "accelerator", "accum", "dp", "node")
 _MULTIPLIED: Final = ("batch", "bs", "gpu", "device", "node", "accum", "global", "tok", "prompts", "dp", "ga =", "ga=", "gas =")
