@@ -110,14 +110,15 @@ def _accounted(run: Run, passage: Passage, declaration: Declaration) -> _Account
     numbers = {i: value for i in range(len(tokens)) if (value := number_at(tokens, i)) is not None}
     if len(numbers) > _NUMBERS:
         return None
-    factors = {i: value for i, value in numbers.items() if passage.place(i).start != declaration.at.start or _is_multiplied(tokens, i)}
+    stated = [i for i in numbers if passage.place(i).start == declaration.at.start and not _is_multiplied(tokens, i)]
+    factors = {i: value for i, value in numbers.items() if i not in stated}
     for hardware in _hardware(tokens, factors, run.geometry.value(Name.WORLD_SIZE)):
         rest = {i: value for i, value in numbers.items() if i not in [at for _, at in hardware]}
         total = prod(known.values()) * prod(numbers[at] for _, at in hardware)
         named = (each for each in settings(tokens) if each.name in known and each.value != total)
         said = _multiset(rest.values(), total)
         is_all = said == _multiset(known.values(), total) or (not said and len(hardware) > 1)  # `GBS 128, 2 x 8 GPUs` names no setting
-        if is_all and all(each.value == known[each.name] for each in named):
+        if is_all and all(each.value == known[each.name] for each in named) and all(numbers[i] == total for i in stated):
             return _Accounted(hardware, next((i for i, value in rest.items() if value == total), None), total)
     return None
 

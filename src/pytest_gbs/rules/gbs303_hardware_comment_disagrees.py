@@ -97,7 +97,8 @@ def _with_environment(run: Run, declaration: Declaration) -> bool:
 
 
 def _to(size: Quantity, declaration: Declaration) -> str:
-    return f"change {'what is printed' if declaration.by else 'the comment'} to {count(size.value, declaration.name)}"
+    witness = "what is printed" if declaration.by else "the name" if declaration.weak else "the comment"
+    return f"change {witness} to {count(size.value, declaration.name)}"
 
 
 def _is_about(declaration: Declaration, size: Quantity) -> bool:
@@ -114,7 +115,7 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
         yield Verified(ITS_RULE, declaration.at)
         return
     at = next((leaf.at for leaf in leaves(size) if leaf.at is not None), start.at)
-    source = f"the script {declaration.by}" if declaration.by else "comment says"
+    source = f"the script {declaration.by}" if declaration.by else "the name says" if declaration.weak else "comment says"
     message = f"{source} {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
     yield Finding(ITS_RULE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),), holds=_to(size, declaration))
 

@@ -72,7 +72,7 @@ def _worked_out(tokens: Sequence[WordToken], i: int) -> bool:
 
 def _per_step(tokens: Sequence[WordToken], i: int) -> int:
     """Where "per step", "per optimizer step" or the like ends that starts at token `i`; 0 if there is none."""
-    if text_at(tokens, i) != "per":
+    if text_at(tokens, i) not in ("per", "/"):
         return 0
     i += 1
     while text_at(tokens, i) in _BETWEEN or text_at(tokens, i) in ("gradient", "weight", "parameter", "optim"):

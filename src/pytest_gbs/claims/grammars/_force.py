@@ -56,7 +56,7 @@ _INSTRUCTS: Final = _phrases("_set_ _choose_ _switch_ _pick_ _make_it_ _you_")
 _TAKES: Final = _phrases("_use_ _set_ _need_ _needs_")
 
 # In front of hardware: it is that of another run, which has the same batch.
-_HARDWARE_COMPARED: Final = _phrases("_matches_ _same_as_ _identical_to_ _old_")
+_HARDWARE_COMPARED: Final = _phrases("_matches_ _identical_to_ _old_")
 _HARDWARE_HISTORY: Final = _phrases("_trained_ _tested_ _measured_ _profile_ _profiled_ _benchmarked_ _timed_ _took_ _ran_")
 _HARDWARE_OTHER: Final = _phrases(
     "_oom _out_of_memory_ _memory_ _peak_ _gib_ _vram_ _throughput_ _tok_s_ _tokens_s_ _token_s_ _vllm_ _sglang_ _infer _generat _rollout"
@@ -91,7 +91,8 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
     """The force of hardware stated from offset `start` to `stop`."""
     around = _words(statement.lower)
     before = _front(around, start - statement.start)
-    if _says(around, _OTHER) or _says(before, (*_OTHER_BEFORE, *_HARDWARE_COMPARED)):
+    compared = _says(before, (*_OTHER_BEFORE, *_HARDWARE_COMPARED)) or " as " in before.partition(" same ")[2]
+    if _says(around, _OTHER) or compared:
         return Force.OTHER
     if _is_of_something_else(statement, around, start, stop):
         return Force.OTHER
@@ -102,7 +103,7 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
     # `With three GPUs, split=[10, 20] puts ...` states what happens on them.
     supposed = before.split() == ["with"] and statement.after(stop).lstrip().startswith(",") and " batch" not in around
     # `Set NUM_NODES=2 to train on two`, `For 2 nodes, set NUM_NODES=2` say what to do for them.
-    asked = before.split()[-1:] == ["set"] or _request().match(statement.after(stop)) is not None
+    asked = before.split()[-1:] == ["set"] or _request().match(statement.after(stop)) is not None or _setting().fullmatch(statement.lower)
     return Force.ADVISES if supposed or asked else Force.STATES
 
 
@@ -151,6 +152,9 @@ def _blank(match: re.Match[str]) -> str:
 
 # A remark that the number is another's as well: `96 (same as the original)`, `512 (the paper's)`; not what follows without brackets.
 _agreement = lazy_pattern(r"\((?:same as|as in|like|identical to|matches|unchanged from) (?:the )?(?:original|paper)(?:'s)?[^()\d]*\)")
+
+# What to set for how many GPUs, and nothing else: `=2 for 32 gpus`.
+_setting = lazy_pattern(r"[\s#*-]*(?:[=-]?>|=)?\s?\d[\d,]*\s(?:if|with|on|for)\s\d[\d,]*\sgpus?[\s.]*")
 
 # What follows hardware that is supposed.
 _request = lazy_pattern(r"\s*,\s*(?:please\s+)?(?:set|change|increase|decrease|edit|adjust|modify|pass|add)\s")

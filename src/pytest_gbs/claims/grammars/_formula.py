@@ -54,6 +54,7 @@ def formulas(tokens: Sequence[WordToken], products: Sequence[Product], called: S
     for product in products:
         if product.first in used:
             continue
+        product = _chained(tokens, product, starts, used)
         label = _label(tokens, product, called)
         behind = starts.get(product.stop + 1) if text_at(tokens, product.stop) == "=" else None
         if behind is not None and all(operand.value is None for operand in product.operands):
@@ -69,6 +70,16 @@ def formulas(tokens: Sequence[WordToken], products: Sequence[Product], called: S
             denied = tuple(_negated(tokens, product, before, behind_it)) if before else ()
             equated = before is None or text_at(tokens, product.first - 1) == "="
             yield StatedFormula(product, label, (before,) if before else behind_it, equated, denied)
+
+
+def _chained(tokens: Sequence[WordToken], product: Product, starts: dict[int, Product], used: set[int]) -> Product:
+    """`product` with the arithmetic that goes on from its result: `8 accum x 2 = 16 per device x 4 devices = 64` multiplies 8, 2 and 4."""
+    behind = starts.get(product.stop + 1) if text_at(tokens, product.stop) == "=" else None
+    if behind is None or product.value is None or behind.factors[0].value != product.value or behind.value == product.value:
+        return product
+    used.add(behind.first)
+    factors, divisors = product.factors + behind.factors[1:], product.divisors + behind.divisors
+    return Product(product.first, behind.stop, factors, divisors, behind.value)
 
 
 def named_formulas(text: str, names: frozenset[str]) -> Iterator[tuple[int, int]]:

@@ -71,15 +71,16 @@ def _is_equated(tokens: Sequence[WordToken], i: int, stop: int) -> bool:
 
 
 def _is_worked_out(tokens: Sequence[WordToken], i: int, beside_batch: bool) -> bool:
-    """Whether a number with its three factors in brackets is at token `i`: `128 (4 x 4 x 8)`; not `3 (3 x 224 x 224)`.
+    """Whether a number with its three factors is at token `i`: `128 (4 x 4 x 8)`, `128 = 4 x 4 x 8`; not `3 (3 x 224 x 224)`.
 
     Beside a batch key the factors may give another number that is as large, by mistake: `128 (4 x 4 x 16)`.
     """
     at = i + (text_at(tokens, i) in ("=", ":", "of"))
     whole = count_at(tokens, at)
-    if whole is None or text_at(tokens, at + 1) != "(":
+    if whole is None or text_at(tokens, at + 1) not in ("(", "="):
         return False
-    stop = next((j for j in range(at + 2, min(at + _FAR, len(tokens))) if tokens[j].text == ")"), 0)
+    ends = (")",) if text_at(tokens, at + 1) == "(" else (",", ".", ";", "(", "=")
+    stop = next((j for j in range(at + 2, min(at + _FAR, len(tokens))) if tokens[j].text in ends), len(tokens) if ends[1:] else 0)
     signs = [token.text for token in tokens[at + 2 : stop] if token.text in ("x", "*", "/", "//")]
     factors = [found.value for j in range(at + 2, stop) if (found := count_at(tokens, j)) is not None]
     given = prod(factors)

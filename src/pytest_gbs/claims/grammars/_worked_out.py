@@ -18,7 +18,7 @@ from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at, name_at
 from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
 from pytest_gbs.claims.grammars.words import Numeral
-from pytest_gbs.model.declaration import Declaration, Factor, Interval, StatedArithmetic
+from pytest_gbs.model.declaration import Declaration, Factor, Force, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
 from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
 from pytest_gbs.model.record import Final
@@ -26,6 +26,8 @@ from pytest_gbs.model.record import Final
 _GRAMMAR: Final = "product"
 _CONDITIONS: Final = frozenset((*RANKS, *PARALLEL))
 _FAR: Final = 16  # so many words in front of arithmetic may be its names, and so many numbers around it its factors
+_LENGTHY: Final = 512  # so many GPUs or samples of one device are few recipes', so many tokens of a sequence most
+_ROUND: Final = 64  # lengths of sequences are a multiple of it
 _SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
 
 
@@ -42,21 +44,33 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
         # What is divided by the micro batch or the accumulation is the other of them.
         if not is_batch_formula(passage, formula) or any(operand.name in _SETTINGS for operand in formula.product.divisors):
             continue
+        guessed = _may_be_lengthy(formula) and Force.STATES
         formula = _counting_tokens(passage, formula)
         samples = next((result for result in formula.results if result.unit != "tokens"), None)
         total = next((result for result in formula.results if result.unit == "tokens"), None)
+        claims: list[Declaration] = []
         if samples is not None or total is None:
-            yield from _claimed(passage, formula, samples)
-            yield from (each for result in formula.denied for each in _claimed(passage, formula._replace(equated=True), result))
+            claims.extend(_claimed(passage, formula, samples))
+            claims.extend(each for result in formula.denied for each in _claimed(passage, formula._replace(equated=True), result))
         if total is not None:
             # The arithmetic is that of the first result.
-            yield from (each if samples is None else each._replace(sum=None) for each in _claimed(passage, formula, total))
+            claims.extend(each if samples is None else each._replace(sum=None) for each in _claimed(passage, formula, total))
+        yield from (each._replace(force=Force.CONFIRMS) if each.force == guessed else each for each in claims)
+
+
+def _may_be_lengthy(formula: StatedFormula) -> bool:
+    """Whether arithmetic that does not say what it counts has a factor that may be the sequence length: `8 x 16 x 2048 = 262144`."""
+    if formula.product.divisors or any(result.unit for result in formula.results):
+        return False
+    unnamed = (operand.value or 0 for operand in formula.product.factors if not operand.name and not operand.unit)
+    return any(value >= _LENGTHY and value % _ROUND == 0 for value in unnamed)
 
 
 def _counting_tokens(passage: Passage, formula: StatedFormula) -> StatedFormula:
     """`formula` with a result that is right with the sequence length counted in tokens: `12 batch size * 1024 seq * 8 GPUs = 98,304`."""
     product, value = formula.product, formula.product.value
-    if value is None or all(operand.name != Name.SEQUENCE_LENGTH or operand.value in (None, 1) for operand in product.factors):
+    lengths = [operand for operand in product.factors if operand.name == Name.SEQUENCE_LENGTH and operand.value not in (None, 1)]
+    if value is None or not (lengths or _may_be_lengthy(formula)):
         return formula
     numbers = ((result, count_at(passage.tokens, result.at)) for result in formula.results)
     tokens = {result for result, number in numbers if not result.unit and number and any(value in interval for interval in number.holds)}

@@ -39,7 +39,7 @@ _NAMING: Final = (
     *("size will", "size becomes"),
 )
 _SIMULATED: Final = ("simulat", "emulat", "equal", "efecti", "efeti", "effecti", "effetti")
-_PER_STEP: Final = ("per step", "per optim", "per update", "per batch", "per iter", "per global", "per train")
+_PER_STEP: Final = ("per step", "per optim", "per update", "per batch", "per iter", "per global", "per train", "/step", "/update")
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
@@ -138,6 +138,6 @@ GRAMMAR = Grammar(
         "the full, fixed batch size of 512 (with gradient accumulation)",
         "512 samples per optimizer step",
     ),
-    hint=("gbs", "batch", "bs", "批", "バッチ", "배치", "per step", "per optim", "per update", "per iter"),
+    hint=("gbs", "batch", "bs", "批", "バッチ", "배치", "per step", "per optim", "per update", "per iter", "/step", "/update"),
     read=read,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.programs._words import note, world
+from pytest_gbs.launches.programs._words import devices, note, world
 from pytest_gbs.model.command import Command, Directive, Wrapper, options
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.launch import LauncherContext, Problem, Start
@@ -142,9 +142,20 @@ def _tasks(stated: dict[str, Value]) -> int | None:
 def within(start: Start, command: Command, context: LauncherContext) -> Start:
     """`start` with the GPUs of the job around it, and a problem where it starts more processes than there are GPUs."""
     gpus = allocated(command, context)
-    if gpus is None or _is_part(start, command):
+    if gpus is None:
+        return start._replace(allocated=_more_visible(start, command))
+    if _is_part(start, command):
         return start
     return start._replace(allocated=gpus, problems=(*start.problems, *_too_many(start, gpus)))
+
+
+def _more_visible(start: Start, command: Command) -> Quantity | None:
+    """The GPUs that are visible where fewer processes are started on one machine, which may share a model among them; else None."""
+    seen = devices(command) if command.variable("CUDA_VISIBLE_DEVICES") is not None else None
+    started = next((size for size in start.sizes if size.name == Name.WORLD_SIZE), None)
+    if not isinstance(seen, Quantity) or not isinstance(started, Quantity) or started.value >= seen.value:
+        return None
+    return seen._replace(name=Name.WORLD_SIZE, at=None)  # what names them need not change with the processes
 
 
 def _is_part(start: Start, command: Command) -> bool:
