@@ -96,6 +96,9 @@ def test_a_batch_by_the_own_key_of_a_recipe_is_its_own(tmp_path: Path) -> None:
         pytest.param("global batch size 32", "steps_per_generation: 4", "verified", id="prose may mean a generation"),
         pytest.param("global batch size 64", "steps_per_generation: 4", "violated", id="neither"),
         pytest.param("2 prompts per step", "", "verified", id="a generation for each step"),
+        pytest.param("2 examples per step", "", "verified", id="examples may be prompts"),
+        pytest.param("16 samples per step", "", "verified", id="samples may be completions"),
+        pytest.param("3 examples per step", "", "violated", id="examples that are neither"),
         pytest.param("global batch size of 2 prompts", "", "verified", id="a batch that counts prompts"),
         pytest.param("global batch size of 16 prompts", "", "violated", id="a batch that counts prompts, not completions"),
         pytest.param("2 prompts per step", "steps_per_generation: 4", "undetermined", id="a step has parts of groups"),
@@ -174,4 +177,21 @@ def test_a_factor_without_a_name_may_be_the_gpus(tmp_path: Path, said: str, verd
 )
 def test_one_factor_may_be_several_sizes(tmp_path: Path, said: str, verdict: str, codes: list[str]) -> None:
     found = commented(tmp_path, said, 2, 4)
+    assert (found.verdict, found.codes) == (verdict, codes)
+
+
+@pytest.mark.parametrize(
+    ("said", "micro", "verdict", "codes"),
+    [
+        # 2 x 4 x 1,024 tokens on one GPU.
+        pytest.param("effective batch = 2 x 4 x 1024 = 8,192 tokens/step", 2, "undetermined", [], id="on one GPU"),
+        pytest.param("effective batch = 2 x 4 x 1024 = 8,192 tokens/step", 3, "violated", ["GBS101"], id="of another micro batch"),
+        pytest.param("effective batch = 2 x 4 x 8 x 1024 = 65,536 tokens/step", 2, "verified", [], id="the rest is the GPUs"),
+    ],
+)
+def test_the_sequence_length_among_factors_is_no_number_of_gpus(
+    tmp_path: Path, said: str, micro: int, verdict: str, codes: list[str]
+) -> None:
+    settings = f"per_device_train_batch_size: {micro}\ngradient_accumulation_steps: 4\nmax_length: 1024\npacking: true\n"
+    found = checked(tmp_path, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
     assert (found.verdict, found.codes) == (verdict, codes)

@@ -78,6 +78,7 @@ def test_two_numbers_before_the_gpus_that_are_neither(comment: str, micro: int, 
         ("GBS = 8 GPUs per machine x 4 hosts x micro 2 x accum 1 (64)", 2, 4),  # 32 x 2 x 4 = 256
         ("GBS = 3 nodes (8 GPUs each) x 8 grad accum x 2 = 384", 1, 8),  # 24 x 8 x 1 = 192
         ("Config for 1 node of 1 GPUs with GBS 2", 1, 1),  # the batch is no number of GPUs
+        ("Config for 4 GPUs with GBS 2", 1, 2),  # nor is it the accumulation
         ("global batch size: 56 (1 per GPU, GA 1, 7 nodes x 8 GPUs)", 1, 7),  # seven nodes are no accumulation
     ],
 )

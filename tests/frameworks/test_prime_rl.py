@@ -131,6 +131,7 @@ def test_a_batch_of_rollouts_holds_whole_groups() -> None:
     assert isinstance(outcomes("GBS205", rl(), "a.toml")[0], Verified)
     assert isinstance(outcomes("GBS205", rl("batch_size = 100\ngroup_size = 8"), "a.toml")[0], Finding)
     assert isinstance(outcomes("GBS205", rl("group_size = 3"), "a.toml")[0], Finding)  # 128 by default
+    assert isinstance(outcomes("GBS205", rl("rollouts_per_example = 3"), "a.toml")[0], Finding)  # its older name
 
 
 def test_a_batch_of_tokens_is_no_number_of_rollouts() -> None:

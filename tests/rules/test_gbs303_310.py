@@ -24,6 +24,7 @@ HANDBOOK = "from alignment import H4ArgumentParser\nfrom trl import TrlParser\n\
         pytest.param(f"# 8 GPUs\necho start\n\n{LAUNCH}\n{LAUNCH.replace('4', '8')}", id="of two launches"),
         pytest.param(f"# runs on 8 GPUs\n{LAUNCH.replace('4', '${GPUS:-4}')}", id="a default"),
         pytest.param(f"# 8 GPUs\nNPROC_PER_NODE=4 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 {SWIFT}", id="two GPUs for each process"),
+        pytest.param(f"# runs on 2 GPUs\nexport CUDA_VISIBLE_DEVICES=0,1\n{LAUNCH.replace('4', '1')}", id="one process on both"),
     ],
 )
 def test_a_hardware_comment_is_in_order(text: str, tmp_path: Path) -> None:
@@ -352,3 +353,17 @@ _NAMED = "torchrun --nproc_per_node 8 train.py --model_name_or_path models/{mode
 def test_what_a_run_is_called_as_its_model_is_says_nothing_of_the_run(model: str, run: str, expected: list[str], tmp_path: Path) -> None:
     report = checked(tmp_path, {"train.py": _TRAINS, "run.sh": _NAMED.format(model=model, run=run)})
     assert [each.code for each in report.findings()] == expected
+
+
+def test_visible_gpus_that_a_comment_does_not_say_leave_it_wrong(tmp_path: Path) -> None:
+    text = f"# runs on 8 GPUs\nexport CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6\n{LAUNCH}"
+    finding = only(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": text}))
+    assert finding.message == "comment says 8 GPUs, but torchrun starts 4 processes"
+
+
+def test_hardware_in_the_name_of_a_run_is_said_by_its_name(tmp_path: Path) -> None:
+    flags = "--model_name_or_path m --dataset_name d --per_device_train_batch_size 2 --gradient_accumulation_steps 2 --run_name sft-8gpu"
+    program = "from trl import SFTConfig, TrlParser\nparser = TrlParser((SFTConfig,))\nargs = parser.parse_args_and_config()\n"
+    files = {"t.py": program, "run.sh": f"torchrun --nproc_per_node 4 t.py {flags}\n"}
+    finding = only(checked(tmp_path, files))
+    assert (finding.code, finding.message) == ("GBS303", "the name says 8 GPUs, but torchrun starts 4 processes")

@@ -39,7 +39,7 @@ def _given(claimed: str, names: tuple[str, ...], world: World, framework: Framew
 
 
 def _meanings(run: Run, declaration: Declaration) -> tuple[str, ...]:
-    """The sizes a claim may be about; only a claim of reinforcement learning without a unit has several."""
+    """The sizes a claim may be about; only a claim of reinforcement learning that does not count prompts or completions has several."""
     if declaration.unit == "tokens":
         return (Name.TOKENS_PER_STEP,)
     if declaration.name == Name.PROMPTS_PER_STEP and run.framework.unit == "completions":  # a step that samples, or one that trains
@@ -48,7 +48,8 @@ def _meanings(run: Run, declaration: Declaration) -> tuple[str, ...]:
         return (declaration.name,)
     if declaration.unit == "prompts" and run.framework.unit == "completions":
         return (Name.PROMPTS_PER_STEP, Name.PROMPTS_PER_ROLLOUT)
-    if run.framework.unit == "completions" and not declaration.unit and not declaration.exact:
+    # Samples and examples may be prompts or what is sampled for them.
+    if run.framework.unit == "completions" and declaration.unit in ("", "samples") and not declaration.exact:
         return _RL
     return (Name.GLOBAL_BATCH_SIZE,)
 

@@ -163,3 +163,17 @@ def test_a_place_on_a_later_line_counts_that_lines_indentation() -> None:
 def test_few_gpus_may_be_those_of_each_node(text: str, ambiguous: bool) -> None:
     (found,) = declared(text)
     assert (found.name, found.ambiguous) == (WORLD, ambiguous)
+
+
+@pytest.mark.parametrize(
+    ("text", "force"),
+    [
+        ("effective batch 16 (matches old 1 x 16 on 2 GPUs)", "other"),
+        ("same global batch as the 8-GPU run", "other"),
+        ("=2 for 32 gpus", "advises"),
+        ("the same recipe for 8 GPUs", "states"),
+        ("for 32 gpus", "states"),
+    ],
+)
+def test_hardware_of_another_run_is_not_that_of_this_one(text: str, force: str) -> None:
+    assert [each.force for each in declared(text, ("gradient_accumulation_steps",)) if each.name == "world_size"] == [force]

@@ -291,3 +291,55 @@ def test_an_accumulation_worked_out_behind_names_states_the_batch() -> None:
     assert (found.value, found.conditions) == (8192, ((WORLD, 32), (ACCUMULATION, 64)))
     assert found.sum is not None
     assert (found.sum.value, [factor.name for factor in found.sum.factors]) == (8192, [WORLD, MICRO, ""])
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "factors"),
+    [
+        ("Total batch = 4/device * 8 devices * 8 accumulation = 256", 256, [(4, MICRO), (8, WORLD), (8, ACCUMULATION)]),
+        ("Effective batch size is 8 GPUs * 2 sequences/GPU * 8 accumulation = 128", 128, [(8, WORLD), (2, MICRO), (8, ACCUMULATION)]),
+        ("batch 15/GPU x 2 GPUs x grad accumulation 4 = 120", 120, [(15, MICRO), (2, WORLD), (4, ACCUMULATION)]),
+        ("96 effective (2 per GPU x 8 GPUs x grad accum 6)", 96, [(2, MICRO), (8, WORLD), (6, ACCUMULATION)]),
+        ("2 bs x 4 ga x 8 GPUs = 64 global", 64, [(2, MICRO), (4, ACCUMULATION), (8, WORLD)]),
+        ("16 accumulation x 2 = 32 per device x 4 devices = 128", 128, [(16, ACCUMULATION), (2, ""), (4, WORLD)]),
+        ("batch = 4*4*2 = 32", 32, [(4, ""), (4, ""), (2, "")]),
+        ("batch 128 = 2 x 16 x 4", 128, [(2, ""), (16, ""), (4, "")]),
+        ("batch effectif 24 (per_device = 3 x grad_accum = 8)", 24, [(3, MICRO), (8, ACCUMULATION)]),
+    ],
+)
+def test_reads_arithmetic_in_other_words(text: str, result: int, factors: list[tuple[int, str]]) -> None:
+    (stated,) = [d.sum for d in _claims(text) if d.sum is not None]
+    assert (stated.result, stated.value) == (result, result)
+    assert [(factor.value, factor.name) for factor in stated.factors] == factors
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "batch = 3 * 4 * 2048 = 24576",  # tokens, as likely
+        "batch = 3 * 256 * 256 = 196608",
+        "batch = 4 * 4 * 2 = 64",
+        "micro batch = 4 * 4 * 2 = 32",
+        "eval batch 128 = 2 x 16 x 4",
+        "batch 128 = 8 x 16",
+        "8 heads/GPU x 4 GPUs = 32",
+    ],
+)
+def test_a_plain_batch_is_given_by_three_factors_of_samples(text: str) -> None:
+    assert batches(text) == []
+
+
+@pytest.mark.parametrize("text", ["effective batch = 8 x 16 x 2048 = 262144", "GBS: 8 * 16 * 4 * 1024 = 524288"])
+def test_a_factor_as_long_as_a_sequence_makes_it_tokens_where_that_is_true(text: str) -> None:
+    (found,) = _claims(text)
+    assert (found.name, found.unit, found.force) == ("tokens_per_step", "tokens", "confirms")
+
+
+@pytest.mark.parametrize("text", ["GBS 512 = 8 x 64", "GBS = 2 x 512 GPUs = 1024", "GBS = 5 x 777 = 3885"])
+def test_a_shorter_or_called_factor_counts_samples(text: str) -> None:
+    assert [(found.name, found.force) for found in _claims(text)] == [("global_batch_size", "states")]
+
+
+def test_arithmetic_of_another_run_in_brackets_is_no_claim() -> None:
+    assert [(d.value, d.conditions, d.sum) for d in _claims("eff batch 96 (Open-RS 4xA40 x 6 x 4 = 96)")] == [(96, (), None)]
+    assert [d.conditions for d in _claims("eff batch 96 (on 4xA40 x 6 x 4 = 96)")] == [((WORLD, 4),)]

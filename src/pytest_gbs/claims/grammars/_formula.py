@@ -51,10 +51,10 @@ def formulas(tokens: Sequence[WordToken], products: Sequence[Product], called: S
     """Yield each product of numbers with its label and its results; one of names alone lends its names to the one behind it."""
     starts = {product.first: product for product in products}
     used = set[int]()
-    for product in products:
-        if product.first in used:
+    for written in products:
+        if written.first in used:
             continue
-        product = _chained(tokens, product, starts, used)
+        product = _chained(tokens, written, starts, used)
         label = _label(tokens, product, called)
         behind = starts.get(product.stop + 1) if text_at(tokens, product.stop) == "=" else None
         if behind is not None and all(operand.value is None for operand in product.operands):
