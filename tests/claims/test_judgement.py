@@ -195,3 +195,8 @@ def test_the_sequence_length_among_factors_is_no_number_of_gpus(
     settings = f"per_device_train_batch_size: {micro}\ngradient_accumulation_steps: 4\nmax_length: 1024\npacking: true\n"
     found = checked(tmp_path, f"# {said}\nmodel_name_or_path: m\ndataset_name: d\nlearning_rate: 1e-5\n{settings}output_dir: o\n")
     assert (found.verdict, found.codes) == (verdict, codes)
+
+
+def test_a_claim_whose_own_hardware_contradicts_itself_is_told_what_the_settings_give(tmp_path: Path) -> None:
+    (finding,) = commented(tmp_path, "GBS 120 with dp 8 on 2 GPUs", 3, 5).findings
+    assert finding.message == "comment says 120, but the settings give 30"

@@ -9,10 +9,12 @@ from tests.properties.support import reported
 BATCHES = (
     *("global batch size", "effective batch size", "total batch size", "GBS", "effective batch", "global_batch_size", "Global BS"),
     *("total train batch size", "overall batch size", "eff. batch size", "effective bs", "total effective batch size"),
+    *("batch size efectivo", "batch effectif", "batch efetivo", "有效batch size"),
 )
 MICROS = (
     *("{micro} per GPU", "{micro} per device", "micro batch {micro}", "micro_batch_size {micro}", "per_device_train_batch_size={micro}"),
     *("mbs {micro}", "batch size of {micro} per GPU", "{micro} (per device)", "{micro} samples per GPU", "micro-batch {micro}"),
+    *("{micro}/GPU", "{micro} sequences/GPU", "{micro} samples/device"),
 )
 STEPS = (
     *("{steps} gradient accumulation steps", "{steps} accumulation steps", "grad accum {steps}", "{steps} grad accum", "GA {steps}"),
@@ -39,6 +41,11 @@ SHAPES = (
     "{batch}: {total}, {per_device}, {accumulation}",
     "Config for {hardware} with {batch} {total}",
     "{total} samples per optimizer step ({one}, {two}, {three})",
+    "{total} effective ({one} x {two} x {three})",
+    "{one} * {two} * {three} = {total} effective",
+    "{batch} = {one} x {two} x {three} = {total} (same as the original)",
+    "{batch} {total} on {hardware} (matches the old 3 x 5 on 2 GPUs)",
+    "{batch} {total} on {hardware} (Open-RS 2 A40 x 3 x 7 = {total})",
 )
 RECIPE = """\
 # {comment}

@@ -62,7 +62,8 @@ def stale_product(run: Run, declaration: Declaration, reading: Reading, world: W
     if size is None:
         given = symbolic_size(run, declaration, world)
         said, free = claimed_number(declaration), listing(map(called, reading.free), last="and")
-        message = f"{source_of(declaration)} says {said}, but the settings give {given}: no number of {free} gives {said}"
+        rest = f": no number of {free} gives {said}" if free else ""
+        message = f"{source_of(declaration)} says {said}, but the settings give {given}{rest}"
         return Finding(ITS_RULE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions)
     related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))
     message = f"{source_of(declaration)} says {claimed_number(declaration)}, but the settings give {size.value:,}{_unit(size)}"

@@ -156,6 +156,8 @@ def is_list(tokens: Sequence[WordToken], i: int) -> bool:
         return False
     if name_at(tokens, i + 3 + (text_at(tokens, i + 3) == "(")) is not None:
         return False  # `256, 4 samples per GPU`, `256, 4 (per device)`
+    if per_device(tokens, i + 3 + (text_at(tokens, i + 3) in UNITS)):
+        return False  # `256, 4/GPU`, `256, 4 sequences/GPU`
     behind = tokens[i + 3] if i + 3 < len(tokens) else None
     counts_something = behind is not None and behind.kind == WORD and (behind.text in _COUNTED or is_chip(behind.text))
     grid = behind is not None and behind.text in ("x", "*")

@@ -38,6 +38,9 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
         stop = i + 1 + (tokens[i + 1].text == "size")
         if tokens[i].text not in _PLAIN:
             continue
+        if text_at(tokens, stop) in _GLOBAL_MARKS_BEHIND:
+            yield Label(i, stop + 1)
+            continue
         worked_out = (
             _is_worked_out(tokens, stop, beside_batch)
             or _is_multiplied_out(tokens, stop)
@@ -51,8 +54,6 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
         if _follows(tokens, i) and not per_device(tokens, stop):
             yield Label(i, stop)
             continue
-        if text_at(tokens, stop) in _GLOBAL_MARKS_BEHIND:
-            yield Label(i, stop + 1)
         if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
             continue
         if _is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_marked_global(tokens, i + 2)):
