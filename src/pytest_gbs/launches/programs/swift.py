@@ -27,8 +27,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
         if index is not None:
             recipes = tuple(word for word in command.words[index + 1 : index + 2] if is_recipe(word))
             sizes = _sizes(command, context, recipes[0] if recipes else None, splits=name == "swift")
-            seen = visible_gpus(command) if name == "swift" else None
-            return Start(f"{name} {command.words[index].text}", command.at, sizes, command.words[index:], recipes, allocated=seen)
+            return Start(f"{name} {command.words[index].text}", command.at, sizes, command.words[index:], recipes)
     return None
 
 
