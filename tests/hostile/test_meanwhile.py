@@ -1,6 +1,7 @@
 """Files that change while they are checked: each run ends with a result or a clear finding, and none writes or waits."""
 
 import random
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from pytest_gbs.model.location import Source
 from pytest_gbs.model.settings import Settings
 from tests.hostile.watched import GOOD, run, write
 from tests.launches.building import accelerate
-from tests.support import check
+from tests.support import PYTHON, check
 
 # What happens to a.yaml once gbs has looked at it and is about to open it.
 CHANGES = {
@@ -48,6 +49,58 @@ def test_a_file_changes_once_it_was_looked_at(change: str, tmp_path: Path) -> No
     found = run(tmp_path, "check", "-v", ".", meanwhile=_MEANWHILE.replace("CHANGE", change))
     assert found.is_calm(), found
     assert "verified     good.yaml" in found.out
+
+
+FALSE = GOOD.replace("128", "129")
+# What happens to a.yaml at one of the times at which `gbs fix` opens it, and what is there in the end, unless it was mended before that.
+RACES = {
+    "written by another": ("replace(path, b'x: 1\\n')", "x: 1\n"),
+    "written by another in part": ("os.truncate(path, 30)", FALSE[:30]),
+    "deleted": ("os.unlink(path)", None),
+    "a link outside": ("os.unlink(path); os.symlink(OUTSIDE, path)", FALSE),
+    "a folder": ("os.unlink(path); os.mkdir(path)", None),
+    "of no use to others": ("os.chmod(path, 0)", FALSE),
+}
+_REPLACE = """\
+def replace(path, data):
+    descriptor = os.open(str(path) + ".other", os.O_WRONLY | os.O_CREAT)
+    os.write(descriptor, data)
+    os.close(descriptor)
+    os.replace(str(path) + ".other", path)
+times = []
+def meanwhile(path):
+    if str(path).endswith("a.yaml"):
+        times.append(path)
+        if len(times) == TIME:
+            CHANGE
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no links")
+@pytest.mark.parametrize("time", [1, 2, 3, 4])
+@pytest.mark.parametrize(("change", "left"), RACES.values(), ids=RACES)
+def test_a_fix_takes_nothing_from_another_and_writes_nothing_outside(change: str, left: str | None, time: int, tmp_path: Path) -> None:
+    outside, inside = tmp_path / "outside.yaml", tmp_path / "inside"
+    write(inside, {"a.yaml": FALSE, "gbs.toml": ""})
+    outside.write_text(FALSE, "utf-8")
+    race = _REPLACE.replace("TIME", str(time)).replace("CHANGE", change.replace("OUTSIDE", repr(str(outside))))
+    found = run(inside, "fix", "--fix-declarations", "a.yaml", meanwhile=race)
+    assert found.code in (0, 1, 2, 3), found
+    assert "Traceback" not in found.out
+    assert outside.read_text("utf-8") == FALSE
+    assert {each.name for each in inside.iterdir()} - {"a.yaml"} == {"gbs.toml"}
+    now = (inside / "a.yaml").read_text("utf-8") if (inside / "a.yaml").is_file() else None
+    assert now in (left, GOOD)
+
+
+def test_fixes_at_the_same_time_write_the_same(tmp_path: Path) -> None:
+    write(tmp_path, {**{f"{n}.yaml": FALSE for n in range(9)}, "gbs.toml": ""})
+    command = [*PYTHON, "-m", "pytest_gbs", "fix", "--fix-declarations", "."]
+    started = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(3)]
+    ends = [(each.communicate(timeout=120)[1], each.returncode) for each in started]
+    assert all(code == 0 or b"has changed since it was read" in said or b"nothing was written" in said for said, code in ends), ends
+    assert {each.read_text("utf-8") for each in tmp_path.glob("*.yaml")} == {GOOD}
+    assert len(list(tmp_path.iterdir())) == 10
 
 
 FILES = {

@@ -20,9 +20,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gbs", "global batch size of training recipes")
     add = group.addoption
     add("--gbs-recipes", action="append", default=[], metavar="PATH", help="check the training recipes in PATH (repeatable)")
-    add("--gbs-nodes", type=int, metavar="N", help="check recipes on N nodes, if they do not state it")
-    add("--gbs-gpus-per-node", type=int, metavar="N", help="check recipes on nodes of N GPUs, if they do not state it")
-    add("--gbs-world-size", type=int, metavar="N", help="check recipes on N GPUs in total, if they do not state it")
+    add("--gbs-nodes", metavar="N", help="check recipes on N nodes, if they do not state it")
+    add("--gbs-gpus-per-node", metavar="N", help="check recipes on nodes of N GPUs, if they do not state it")
+    add("--gbs-world-size", metavar="N", help="check recipes on N GPUs in total, if they do not state it")
     add("--gbs-select", action="append", default=[], metavar="CODES", help="only these rules: codes or names, separated by commas")
     add("--gbs-ignore", action="append", default=[], metavar="CODES", help="all rules but these")
     add("--gbs-strict", action="store_true", help="fail instead of skipping if a claim can't be decided")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.settings import Overrides
 from pytest_gbs.pytest_plugin.checks import PluginOptions
@@ -18,10 +20,11 @@ def read_options(config: pytest.Config) -> PluginOptions:
         pytest.UsageError: a number makes no sense, or they contradict each other.
     """
     flags = ("nodes", "gpus-per-node", "world-size")
-    nodes, per_node, world = numbers = [config.getoption(f"gbs_{flag.replace('-', '_')}") for flag in flags]
-    for flag, number in zip(flags, numbers, strict=True):
-        if number is not None and not 1 <= number <= MOST_GPUS:
-            raise pytest.UsageError(f"gbs: --gbs-{flag} {number} is not a whole number from 1 to {MOST_GPUS:,}")
+    texts = [config.getoption(f"gbs_{flag.replace('-', '_')}") for flag in flags]
+    nodes, per_node, world = numbers = [None if text is None else whole_number(text) for text in texts]
+    for flag, text, number in zip(flags, texts, numbers, strict=True):
+        if text is not None and not 1 <= (number or 0) <= MOST_GPUS:
+            raise pytest.UsageError(f"gbs: --gbs-{flag} {escape(text[:40])} is not a whole number from 1 to {MOST_GPUS:,}")
     try:
         given = hardware(nodes, per_node, world, "--gbs-")
     except UsageError as error:
