@@ -164,3 +164,25 @@ def test_messages_that_no_editor_sends_leave_the_server_running(tmp_path: Path) 
         assert server.wait(60) == 0
     assert answer["result"]["contents"]
     assert not list(tmp_path.iterdir())
+
+
+HEADS = {
+    "a length below nothing": (b"Content-Length: -5\r\n\r\n{}", 0),
+    "a length of letters": (b"Content-Length: x\r\n\r\n{}", 0),
+    "a length of 5,000 digits": (b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}", 2),
+    "a message that is not all there": (b"Content-Length: 99999\r\n\r\n{}", 0),
+    "a head of 2 MB": (b"X: " + b"a" * 2_000_000 + b"\r\n\r\n", 0),
+    "no text": (bytes(range(256)) * 99, 0),
+}
+
+
+@pytest.mark.skipif(find_spec("pygls") is None, reason="pygls is not installed")
+@pytest.mark.parametrize(("head", "code"), HEADS.values(), ids=HEADS)
+def test_a_stream_that_no_editor_sends_ends_the_server(head: bytes, code: int, tmp_path: Path) -> None:
+    uri = (tmp_path / "a.yaml").as_uri()
+    start = message("initialize", 1, processId=None, rootUri=tmp_path.as_uri(), capabilities={}) + message("initialized")
+    command = [*PYTHON, "-m", "pytest_gbs", "lsp"]
+    done = subprocess.run(command, cwd=tmp_path, input=start + opened(uri, GOOD) + head, capture_output=True, check=False, timeout=60)
+    assert done.returncode == code, done.stderr
+    assert b"internal error" not in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -20,7 +20,7 @@ def run(_: argparse.Namespace) -> int:
     """Serve until the editor ends it.
 
     Raises:
-        UsageError: pygls is not installed.
+        UsageError: pygls is not installed, or the editor says that a message has a length of thousands of digits.
     """
     try:
         from pytest_gbs.lsp.server import make_server
@@ -28,7 +28,10 @@ def run(_: argparse.Namespace) -> int:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs", "attr"):
             raise
         raise UsageError('gbs lsp needs pygls: pip install "pytest-gbs[lsp]"') from error
-    make_server().start_io()
+    try:
+        make_server().start_io()
+    except ValueError as error:  # what is wrong in a message stays in its handler
+        raise UsageError("the length of a message is not a number; the editor has to start the server again") from error
     return 0
 
 
