@@ -120,6 +120,7 @@ def told(text: str) -> str | None:
         pytest.param(f"from loader import outer\n{OF_YAML}outer(c)\n" + OF_TRAIN, id="a function calls one that sets a part"),
         pytest.param(f"{OF_YAML}def f(d):\n    d['train'] = x\nf(d=c)\n" + OF_TRAIN, id="a function of this file sets an item"),
         pytest.param(f"from elsewhere import f\n{OF_YAML}f(c['train'])\n" + OF_TRAIN, id="a function that is not there"),
+        pytest.param(f"from elsewhere import f\n{OF_YAML}f(c['lr'], c)\n" + OF_TRAIN, id="a function that gets a number and all"),
         pytest.param(f"{OF_YAML}t = c['train']\nt['batch'] = x\n" + OF_TRAIN, id="a part is set by its name"),
         pytest.param(f"{OF_YAML}t = c.get('train', {{}})\nt.update(x)\n" + OF_TRAIN, id="a part is updated by its name"),
         pytest.param(f"{OF_YAML}c['train'].update(x)\n" + OF_TRAIN, id="a part is updated"),
@@ -166,6 +167,10 @@ def test_what_may_be_otherwise_is_not_known(text: str) -> None:
         pytest.param("f = open(Path(__file__).parents[1].joinpath('a', 'run.yaml'))\nc = yaml.safe_load(f)\n" + OF_TRAIN, id="above"),
         pytest.param("d = os.path.dirname(os.path.abspath(__file__))\n" + OF_JOINED + OF_TRAIN, id="joined"),
         pytest.param(f"from loader import show\n{OF_YAML}show(c)\nprint(c)\nlogger.info(c)\n" + OF_TRAIN, id="shown"),
+        pytest.param(
+            f"from accelerate.utils import set_seed\n{OF_YAML}set_seed(c['train'].get('seed', 42))\nset_seed(c['lr'])\n" + OF_TRAIN,
+            id="a library gets numbers of it",
+        ),
         pytest.param(f"{OF_YAML}t = c['train']\n" + CALL.format("t.get('batch', 8)"), id="a part with a name"),
         pytest.param(f"{OF_YAML}" + CALL.format("c['train'].get('size', 4)"), id="what the file does not have"),
         pytest.param(f"{OF_CONF}bar.update(1)\nscaler.update()\nlosses.update(loss, 4)\n" + OF_ATTRIBUTE, id="bars and meters move on"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION
@@ -26,10 +27,13 @@ class Uses(NamedTuple):
 
 
 class Changes:
-    """What may change the dictionaries of one program, whose `modules` have the functions that it calls."""
+    """What may change the dictionaries of one program, whose `modules` have the functions that it calls.
 
-    def __init__(self, program: Program, scopes: Scopes, modules: Modules) -> None:
-        self.program, self.scopes, self.modules = program, scopes, modules
+    `is_constant` says whether what a call is given is known to be a number or a text, which it can't change.
+    """
+
+    def __init__(self, program: Program, scopes: Scopes, modules: Modules, is_constant: Callable[[ast.expr, Scope], bool]) -> None:
+        self.program, self.scopes, self.modules, self.is_constant = program, scopes, modules, is_constant
         if scopes.module not in modules.uses:
             modules.uses[scopes.module] = _uses(program, scopes)
         self.uses: Uses = modules.uses[scopes.module]
@@ -59,22 +63,29 @@ class Changes:
         if any(self._at_all(part, scope, line, seen) for part in parts):
             return True
         calls = (each for each in self.uses.functions.get(name, ()) if _is_before(each, name, scope, line))
-        return any(self._by_function(call, name, seen) for call, _ in calls)
+        return any(self._by_function(call, where, name, seen) for call, where in calls)
 
-    def _by_function(self, call: ast.Call, name: str, seen: set[tuple[Scope, str]]) -> bool:
+    def _by_function(self, call: ast.Call, where: Scope, name: str, seen: set[tuple[Scope, str]]) -> bool:
         assert isinstance(call.func, ast.Name)
         defined = self.modules.function(call.func.id, self.program, self.scopes)
         if defined is None:
             module = self.scopes.imported.get(call.func.id, "")
-            return bool(module) and module.partition(".")[0] not in sys.stdlib_module_names
+            if not module or module.partition(".")[0] in sys.stdlib_module_names:
+                return False
+            parts = (each for each in (*call.args, *(keyword.value for keyword in call.keywords)) if _root(each) == name)
+            return not all(self.is_constant(each, where) for each in parts)
         arguments = defined.function.args
         names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
         given = [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
         parameters = [parameter for parameter, value in given if _root(value) == name]
         if any(isinstance(each, ast.Starred) for each in call.args) or len(call.args) > len(names) or None in parameters:
             return True
-        inside, inner = Changes(defined.program, defined.scopes, self.modules), defined.scopes.inner[defined.function]
+        inside, inner = Changes(defined.program, defined.scopes, self.modules, _is_unknown), defined.scopes.inner[defined.function]
         return any(inside._at_all(each, inner, sys.maxsize, seen) for each in parameters if each is not None)
+
+
+def _is_unknown(_: ast.expr, __: Scope) -> bool:
+    return False
 
 
 def _uses(program: Program, scopes: Scopes) -> Uses:

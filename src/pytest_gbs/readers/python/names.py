@@ -112,7 +112,10 @@ class Names(Parameters):
     @cached_property
     def _changes(self) -> Changes | None:
         """What may change the dictionaries of the program, where the functions that it imports are looked for."""
-        return Changes(self.program, self.scopes, self.modules) if self.modules is not None else None
+        return Changes(self.program, self.scopes, self.modules, self._is_constant) if self.modules is not None else None
+
+    def _is_constant(self, node: ast.expr, scope: Scope) -> bool:
+        return isinstance(self.value(node, scope), Known)
 
     @cached_property
     def _changing(self) -> dict[str, list[tuple[ast.Call, Scope]]]:
