@@ -190,3 +190,37 @@ def test_the_command_line_is_where_a_number_comes_from(tmp_path: Path) -> None:
     (run,) = launched(report)
     micro, steps = run.at("micro_batch_size"), run.at("gradient_accumulation_steps")
     assert micro is not None and (micro.source, steps and steps.source) == ("run.sh", "train.py")
+
+
+HELPER = """\
+def add_option(name, type, default, help, parser, **more):
+    parser.add_argument("--" + name, default=default, type=type, help=help + ": %(default)s", **more)
+"""
+HELPED = """\
+import argparse, functools
+from own import add_option
+from transformers import Trainer, TrainingArguments
+
+parser = argparse.ArgumentParser()
+add = functools.partial(add_option, parser=parser)
+add("batch", int, 2, "rows of a process")
+add("steps", type=int, default=8, help="micro batches of a step")
+args = parser.parse_args()
+made = TrainingArguments("out", per_device_train_batch_size=args.batch, gradient_accumulation_steps=args.steps)
+Trainer(args=made).train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("main", "own", "command", "expected"),
+    [
+        (HELPED, HELPER, "", (64, 2, 8)),
+        (HELPED, HELPER, "--batch 3 --steps=5", (60, 3, 5)),
+        (HELPED.replace("from own import add_option\n", HELPER), "", "--batch 3", (96, 3, 8)),
+        (HELPED, HELPER.replace("default=default", "default=default * 2"), "", (None, None, None)),
+        (HELPED, HELPER.replace('"--" + name', '"--" + prefix + name'), "", (None, None, None)),
+        (HELPED.replace("args = p", "args.batch = fitting()\nargs = p"), HELPER, "", (None, None, 8)),
+    ],
+)
+def test_options_that_a_helper_adds(main: str, own: str, command: str, expected: tuple[int | None, ...], tmp_path: Path) -> None:
+    assert batches(tmp_path, {"train.py": main, "own.py": own}, command) == [expected]

@@ -37,12 +37,36 @@ class Options(Evaluation):
                 set_later = [each.arg for each in call.keywords if each.arg] if call.func.attr == "set_defaults" else []
                 for name in set_later or destinations(call):
                     found.setdefault(name, []).append(call)
+        for call in self._by_helpers():
+            found.setdefault(destinations(call)[0], []).append(call)
         return found
+
+    def _by_helpers(self) -> Iterator[ast.Call]:
+        """Yield what `add("batch", int, 8, "help")` adds to a parser, where `add` is a function with the parser bound to it.
+
+        The function of this file or another adds `"--" + name`, as those of programs do that go back to Paddle's examples.
+        """
+        if self.modules is None or "partial" not in self.scopes.called:
+            return
+        for call, scope in self.scopes.calls:
+            named = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+            made = self.origin(call.func, scope) if isinstance(call.func, ast.Name) else None
+            if made is None or not isinstance(named, str) or len(made.args) != 1 or not isinstance(made.args[0], ast.Name):
+                continue
+            defined = self.modules.function(made.args[0].id, self.program, self.scopes)
+            names = [each.arg for each in defined.function.args.args] if defined is not None else []
+            if defined is None or len(call.args) > len(names) or not _adds_flag(defined.function):
+                continue
+            given = [ast.copy_location(ast.keyword(*each), each[1]) for each in zip(names[1:], call.args[1:], strict=False)]
+            method = ast.Attribute(ast.copy_location(ast.Name("parser", ast.Load()), call.func), "add_argument", ast.Load())
+            flag = ast.copy_location(ast.Constant(f"--{named}"), call.args[0])
+            yield ast.copy_location(ast.Call(ast.copy_location(method, call.func), [flag], [*given, *call.keywords]), call)
 
     @cached_property
     def foreign(self) -> frozenset[str]:
         """The flags of the command line that the program does not have itself."""
-        return frozenset(self.settings) - {flag for call, _ in self.scopes.calls for flag in _flags(call)}
+        added = (call for calls in self.options.values() for call in calls)
+        return frozenset(self.settings) - {flag for call in (*(each for each, _ in self.scopes.calls), *added) for flag in _flags(call)}
 
     def own_options(self) -> Iterator[tuple[str, Value]]:
         """Yield the options of argparse, each with its default, None if it has none; lost if several calls or statements give it.
@@ -139,6 +163,19 @@ class Options(Evaluation):
         if found is not None:
             return found[1]
         return self.value(node.args[0], scope) if node.args else self.lost(node)
+
+
+def _adds_flag(function: ast.FunctionDef) -> bool:
+    """Whether a function adds the option `"--" + name` to a parser, `name` its first argument, with the default that it is given."""
+    calls = (each for each in ast.walk(function) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.args)
+    first, names = function.args.args[0].arg, {each.arg for each in function.args.args}
+    return any(
+        each.func.attr == "add_argument"  # type: ignore[attr-defined]
+        and ast.unparse(each.args[0]) == f"'--' + {first}"
+        and "default" in names
+        and any(given.arg == "default" and isinstance(given.value, ast.Name) and given.value.id == "default" for given in each.keywords)
+        for each in calls
+    )
 
 
 def _read(setting: CommandSetting) -> Constant:
