@@ -347,7 +347,7 @@ TRAINER = (
     [
         (f"torchrun --nproc_per_node 8 train.py {TRAINER}", {}, [64]),
         (f"python -m torch.distributed.run --nproc_per_node=4 chat/tune.py {TRAINER}", {}, [32]),
-        (f"accelerate launch --num_processes 2 train.py {TRAINER.rpartition(' --grad')[0]}", {}, [None]),  # its parser's default
+        (f"accelerate launch --num_processes 2 train.py {TRAINER.rpartition(' --grad')[0]}", {}, []),  # may be of another kind
         (f"torchrun --nproc_per_node 8 train.py {TRAINER}", {"other/train.py": "import argparse\n"}, []),  # may be the program
         (f"torchrun --nproc_per_node 8 eval.py {TRAINER}", {}, []),
         (f"torchrun --nproc_per_node 8 $PROGRAM {TRAINER}", {}, []),

@@ -133,13 +133,19 @@ class CommandLineAlone:
         return None
 
     def _by_flags(self, found: FoundLaunch, document: Document) -> Framework | None:
-        """The table of a trainer that takes many of the flags that a launch gives, if no file of the tree is called like its program."""
+        """The table of a trainer that takes many of the flags of a launch, both factors of its batch among them.
+
+        None if a file of the tree is called like the program that runs.
+        """
         name = "/".join(program_name(found).split("/")[-2:])
         if not name or any(f"/{path}".endswith(f"/{name}.py") for path in self._tree.paths()):
             return None
         framework = self._recognise(document, NO_PROGRAM)
-        own = framework is not None and sum(str(path[0]) in framework.also for path in document.keyed if len(path) == 1) >= _OF_TRAINER
-        return framework if framework is not None and own and names_trainer(framework) else None
+        if framework is None or not names_trainer(framework):
+            return None
+        factors = {row.name for row in framework.rows if row.key in document.keyed}
+        own = sum(str(path[0]) in framework.also for path in document.keyed if len(path) == 1) >= _OF_TRAINER
+        return framework if own and {Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS} <= factors else None
 
     def _may_train_otherwise(self, found: FoundLaunch) -> bool:
         """Whether it is not plain that what the program trains has the arguments that it parses."""
