@@ -57,6 +57,7 @@ def trained(folder: Path, command: str, files: dict[str, str] | None = None) -> 
         pytest.param(f"{RUN} {EDM} --arch=resnet50 --batch=64", id="images, without what EDM calls its classes"),
         pytest.param(f"{RUN} {EDM} --arch=ddpmpp --cond=1 --batch-size=64", id="the batch of another"),
         pytest.param(f"python {EDM} --gpus=8 --batch=32", id="GPUs of another"),
+        pytest.param("mpiexec -n 8 python classifier_train.py --data_dir d --batch_size 32", id="another that trains a classifier"),
         pytest.param("mpiexec -n 8 python image_sample.py --num_channels 128 --batch_size 32", id="guided-diffusion samples"),
         pytest.param("python main.py -a build -b 4", id="short flags of another main"),
     ],

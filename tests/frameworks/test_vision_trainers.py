@@ -84,19 +84,21 @@ def test_lavis_has_a_batch_for_each_process(more: str, expected: int) -> None:
 
 
 CLIP = "train_data: a.tar\nmodel: ViT-B-32\nimagenet_val: b\n"
+CLAP = "datasetnames: sounds\namodel: HTSAT-tiny\ndataset_type: webdataset\n"
 
 
 @pytest.mark.parametrize(
-    ("program", "more", "expected"),
+    ("program", "text", "expected"),
     [
-        pytest.param("open_clip_train/main", "batch_size: 256\n", 2048, id="for each GPU"),
-        pytest.param("open_clip_train/main", "batch_size: 256\naccum_freq: 4\n", 8192, id="accumulation"),
-        pytest.param("open_clip_train/main", "", 512, id="by default"),
-        pytest.param("training/main", "batch_size: 256\n", 2048, id="as it was called"),
+        pytest.param("open_clip_train/main", CLIP + "batch_size: 256\n", 2048, id="for each GPU"),
+        pytest.param("open_clip_train/main", CLIP + "batch_size: 256\naccum_freq: 4\n", 8192, id="accumulation"),
+        pytest.param("open_clip_train/main", CLIP, 512, id="by default"),
+        pytest.param("training/main", CLIP + "batch_size: 256\n", 2048, id="as it was called"),
+        pytest.param("training/main", CLAP + "batch_size: 96\n", 768, id="CLAP"),
     ],
 )
-def test_open_clip_has_a_batch_for_each_gpu(program: str, more: str, expected: int) -> None:
-    read_from = document(CLIP + more)
+def test_open_clip_has_a_batch_for_each_gpu(program: str, text: str, expected: int) -> None:
+    read_from = document(text)
     found = recognise(read_from, Program(program, alone=True))
     assert found is not None
     assert found.name == "open-clip"
