@@ -103,6 +103,11 @@ FOLLOWS = {
         {"world_size": 256},
         (1024, 2, 128),
     ),
+    "NeoX: a fork with context parallelism": (
+        NEOX + "model_parallel_size: 2\ncontext_parallel_size: 4\ntrain_micro_batch_size_per_gpu: 4\n",
+        {"world_size": 64},
+        (32, 1, 8),
+    ),
     "NeoX: the accumulation of nothing follows": (
         NEOX + "train_batch_size: 64\ntrain_micro_batch_size_per_gpu: 4\ngradient_accumulation_steps: null\n",
         {"world_size": 8},
