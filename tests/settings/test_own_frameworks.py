@@ -315,6 +315,11 @@ def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
             "acme.toml:2: keys has no key of the micro_batch_size or the global_batch_size",
             id="no batch",
         ),
+        pytest.param(
+            SHORT.replace('["acme.batch"]}', '["acme.batch"], functions = {' + ", ".join(f"x{n} = {{}}" for n in range(1_001)) + "}}"),
+            "acme.toml:1: recognise.functions has more than 1,000 entries",
+            id="functions without end",
+        ),
         pytest.param("recognise = [", "acme.toml:1: not TOML: invalid value (at the end)", id="no TOML"),
     ],
 )

@@ -120,7 +120,7 @@ def _problems(error: Any, schema: Any) -> Iterator[SettingsProblem]:
     elif keyword == "anyOf" and "required" in error.validator_value[0]:
         ways = (" and ".join(each["required"]) for each in error.validator_value)
         yield SettingsProblem(path, f"is empty: expected {listing(ways)}")
-    elif keyword == "maxItems":
+    elif keyword in ("maxItems", "maxProperties"):
         yield SettingsProblem(path, f"has more than {error.validator_value:,} entries")
     elif keyword == "oneOf" and (within := _meant_branch(error)):
         for each in within:

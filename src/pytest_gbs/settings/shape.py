@@ -97,5 +97,6 @@ _CHECKS: Final[dict[str, _Check]] = {
     "minItems": lambda _, value, asked, __: type(value) is not list or len(value) >= asked,
     "maxItems": lambda _, value, asked, __: type(value) is not list or len(value) <= asked,
     "minProperties": lambda _, value, asked, __: type(value) is not dict or len(value) >= asked,
+    "maxProperties": lambda _, value, asked, __: type(value) is not dict or len(value) <= asked,
 }
 KEYWORDS: Final = frozenset(_CHECKS)
