@@ -9,7 +9,7 @@ from pytest_gbs.claims.grammars._hardware import machines_at
 from pytest_gbs.claims.grammars._hardware_words import devices_at
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
-from pytest_gbs.claims.grammars.words import NODES, STEPS, UNITS, words
+from pytest_gbs.claims.grammars.words import NODES, STEPS, UNITS, is_chip, words
 from pytest_gbs.model.limits import DEEPEST_BRACKETS, LARGEST_PRODUCT
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
@@ -181,6 +181,8 @@ def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
         name, stop = "", i
     if name == Name.WORLD_SIZE and text_at(tokens, stop) == "/" and text_at(tokens, stop + 1) in NODES:
         return Name.GPUS_PER_NODE, stop + 2, ""
+    if name == Name.WORLD_SIZE and is_chip(text_at(tokens, i)) and text_at(tokens, stop) in NODES:
+        return Name.NUM_NODES, stop + 1, ""  # `5 H100 nodes`
     if name and (not bracket or text_at(tokens, stop) == ")"):
         return name, stop + bracket, ""
     return "", i, tokens[i].text if i < len(tokens) and tokens[i].kind == WORD else ""
@@ -207,7 +209,9 @@ def _named(tokens: Sequence[WordToken], i: int, binds: bool) -> _Part | None:
     if not name:
         return None
     bracket = text_at(tokens, stop) == "("
-    equated = binds and text_at(tokens, stop) in ("=", ":", "of")
+    # `8 * accum=2 = 16`: of two equals signs the first one is the name's.
+    repeated = text_at(tokens, stop) == "=" and count_at(tokens, stop + 1) is not None and text_at(tokens, stop + 2) == "="
+    equated = (binds and text_at(tokens, stop) in ("=", ":", "of")) or repeated
     at = stop + (bracket or equated)
     found = count_at(tokens, at)
     is_result = equated and text_at(tokens, at + 1) in UNITS
