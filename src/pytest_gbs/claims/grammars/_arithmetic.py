@@ -97,7 +97,9 @@ def _product(tokens: Sequence[WordToken], i: int, depth: int) -> _Part | None:
         # Behind names without numbers an equals sign starts the numbers (`micro * accum * dp = 4 * 8 * 16`), behind numbers
         # without names it starts the result (`512 * sequence_length = 1M tokens`).
         binds = all(operand.value is not None and operand.name for operand in (*part.factors, *part.divisors))
-        right = _operand(tokens, part.stop + 1, depth, binds)
+        # Less than its factors give is no result: `4 x 8 x accum=2 -> 64`.
+        least = 0 if part.divisors else prod(operand.value or 1 for operand in part.factors)
+        right = _operand(tokens, part.stop + 1, depth, binds, least)
         if right is None:
             break
         part = _combined(part, right, tokens[part.stop].text)
@@ -124,14 +126,17 @@ def _reduced(numerator: int, denominator: int) -> _Ratio | None:
     return numerator // common, denominator // common
 
 
-def _operand(tokens: Sequence[WordToken], i: int, depth: int, binds: bool) -> _Part | None:
-    """One operand: a number with or without a name before or behind it, a name alone, or a product in brackets."""
+def _operand(tokens: Sequence[WordToken], i: int, depth: int, binds: bool, least: int = 0) -> _Part | None:
+    """One operand: a number with or without a name before or behind it, a name alone, or a product in brackets.
+
+    A number behind a name and an equals sign is the name's if it `binds` or is less than the `least` that the product gives.
+    """
     if i >= len(tokens):
         return None
     if tokens[i].text == "(":
         inner = _product(tokens, i + 1, depth + 1) if depth < DEEPEST_BRACKETS else None
         return inner._replace(stop=inner.stop + 1) if inner is not None and text_at(tokens, inner.stop) == ")" else None
-    return _counted(tokens, i) if tokens[i].kind == NUMBER else _named(tokens, i, binds)
+    return _counted(tokens, i) if tokens[i].kind == NUMBER else _named(tokens, i, binds, least)
 
 
 def _counted(tokens: Sequence[WordToken], i: int) -> _Part | None:
@@ -203,15 +208,16 @@ def _name(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
     return "", i
 
 
-def _named(tokens: Sequence[WordToken], i: int, binds: bool) -> _Part | None:
+def _named(tokens: Sequence[WordToken], i: int, binds: bool, least: int) -> _Part | None:
     """A name with its number (`grad_accum=4`, `dp_size(64)`, `dp8`), or alone."""
     name, stop = _name(tokens, i)
     if not name:
         return None
     bracket = text_at(tokens, stop) == "("
     # `8 * accum=2 = 16`: of two equals signs the first one is the name's.
-    repeated = text_at(tokens, stop) == "=" and count_at(tokens, stop + 1) is not None and text_at(tokens, stop + 2) == "="
-    equated = (binds and text_at(tokens, stop) in ("=", ":", "of")) or repeated
+    behind = count_at(tokens, stop + 1) if text_at(tokens, stop) == "=" else None
+    its_own = behind is not None and (behind.value < least or text_at(tokens, stop + 2) == "=")
+    equated = (binds and text_at(tokens, stop) in ("=", ":", "of")) or its_own
     at = stop + (bracket or equated)
     found = count_at(tokens, at)
     is_result = equated and text_at(tokens, at + 1) in UNITS
