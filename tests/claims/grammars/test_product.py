@@ -304,6 +304,7 @@ def test_an_accumulation_worked_out_behind_names_states_the_batch() -> None:
         ("16 accumulation x 2 = 32 per device x 4 devices = 128", 128, [(16, ACCUMULATION), (2, ""), (4, WORLD)]),
         ("batch = 4*4*2 = 32", 32, [(4, ""), (4, ""), (2, "")]),
         ("grad_accum=2 x 4 x micro_batch=3 -> total batch 24", 24, [(2, ACCUMULATION), (4, ""), (3, MICRO)]),
+        ("16 NPUs x 4 per device = 64 batch", 64, [(16, WORLD), (4, MICRO)]),
         ("8 A100s x 8 x GA=1 = 64", 64, [(8, WORLD), (8, ""), (1, ACCUMULATION)]),
         ("GBS = 8 GPUs * 5 H100 nodes * 2 per GPU * grad accum 3 = 240", 240, [(8, PER_NODE), (5, NODES), (2, MICRO), (3, ACCUMULATION)]),
         ("batch 128 = 2 x 16 x 4", 128, [(2, ""), (16, ""), (4, "")]),

@@ -35,7 +35,7 @@ _CALLED: Final = {
     ),
     Name.WORLD_SIZE: (
         "gpus,gpu,num gpus,n gpus,num gpu,number of gpus,total gpus,world size,world,devices,num devices,number of devices,ranks"
-        ",num ranks,processes,num processes,number of processes,nproc,nprocs,cards,accelerators,workers,num workers"
+        ",num ranks,processes,num processes,number of processes,nproc,nprocs,cards,accelerators,npus,workers,num workers"
     ),
     Name.NUM_NODES: "nodes,node,num nodes,n nodes,nnodes,number of nodes,machines,num machines,number of machines,machine,hosts,num hosts",
     Name.GPUS_PER_NODE: (
