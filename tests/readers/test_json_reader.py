@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.document import Document, Scalar, Sequence
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers import read
 from pytest_gbs.readers.json_reader import UNQUOTED, read_json
@@ -50,7 +50,9 @@ def test_scalars_keep_what_was_written(text: str, content: str, plain: bool) -> 
     assert root == Scalar(1, 1 + len(text), content, plain)
 
 
+NUMBERS = ", ".join(f"-{number}.5e-3" for number in range(2_000))
 BROKEN = [
+    (f"[{NUMBERS},, 1]", len(NUMBERS) + 2, "expected a value"),
     ("", 0, "expected a value"),
     ("{", 1, "expected a property name in double quotes"),
     ('{"a"', 4, "expected ':'"),
@@ -91,6 +93,28 @@ def test_a_mistake_is_refused_in_its_place(text: str, offset: int, reason: str) 
 )
 def test_a_text_matters_that_holds_a_batch_key(text: str, matters: bool) -> None:
     assert refusal(text, PATH).matters is matters
+
+
+@pytest.mark.parametrize("array", [f"[{NUMBERS}]", f"[{NUMBERS}\n]", f"[{NUMBERS}, 1]"])
+def test_numbers_that_are_data_are_passed_over(array: str) -> None:
+    found = document(f'{{"a": {array}, "b": [1, 2], "c": 3}}', PATH)
+    data, kept = found.get("a"), found.get("b")
+    assert isinstance(data, Sequence)
+    assert isinstance(kept, Sequence)
+    assert (data.items, len(kept.items)) == ((), 2)
+    assert (found.source.text[data.start : data.stop], texts(found)["c",]) == (array, "3")
+
+
+@pytest.mark.parametrize("array", [f"[{NUMBERS}, null]", f"[{NUMBERS}, [1]]", f'["a", {NUMBERS}]', f"[{NUMBERS[:4_000]}0]"])
+def test_what_holds_more_than_many_numbers_is_kept(array: str) -> None:
+    node = document(f'{{"a": {array}}}', PATH).get("a")
+    assert isinstance(node, Sequence)
+    assert len(node.items) > 200
+
+
+def test_a_trailing_comma_within_data_is_tolerated() -> None:
+    (found,) = read_json(Source(PATH, f"[{NUMBERS},]"), tolerant=True)
+    assert isinstance(found, Document)
 
 
 def test_the_last_of_repeated_keys_wins() -> None:
