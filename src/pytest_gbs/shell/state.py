@@ -169,8 +169,9 @@ class ShellState:
     def forget_all(self, at: Location) -> None:
         """Make everything unknown."""
         self.budget.step(len(self.variables) // _CHANGED)
-        for name in self.variables:
-            self.forget(name, at)
+        for name, variable in self.variables.items():
+            if not _is_forgotten(name, variable):  # else it stays the very same, which is quickly compared
+                self.forget(name, at)
         self.arguments, self.folder, self.left, self.forgotten = None, Folder(None), (Folder(None),), True
 
     def changed(self, other: ShellState) -> list[str]:
@@ -194,6 +195,14 @@ class ShellState:
         other.folder, other.forgotten, other.arguments = self.folder, self.forgotten, ()
         other.unlikely, other.unseen = self.unlikely, self.unseen
         return other
+
+
+def _is_forgotten(name: str, variable: Variable) -> bool:
+    """Whether nothing but its name is known of a variable."""
+    if variable.items is not None or variable.unset or len(variable.parts) != 1:
+        return False
+    part = variable.parts[0]
+    return part.text is None and part.name == name and part.path is None and not (part.default or part.many or part.pattern or part.note)
 
 
 def _hidden(name: str, variable: Variable) -> Part | None:
