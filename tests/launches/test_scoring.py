@@ -10,7 +10,8 @@ from .building import batches, checked, codes, recipe
 @pytest.mark.parametrize(
     "program",
     ["scripts/run_generate_logprobs.py", "eval.py", "-m my.evaluate", "run-inference.py", "main_generation.py", "score.py", "decode.py",
-     "-m my.inference.main", "-m my.inference.mlperf.offline_mode", "-m my.checkpoint_conversion.to_hub", "tools/convert_to_hub.py"],
+     "-m my.inference.main", "-m my.inference.mlperf.offline_mode", "-m my.checkpoint_conversion.to_hub", "tools/convert_to_hub.py",
+     "merge_lora.py", "-m my.quantize_checkpoint", "export_model.py"],
 )  # fmt: skip
 def test_a_program_that_scores_is_not_a_launch(program: str, tmp_path: Path) -> None:
     commands = f"torchrun --nproc_per_node 1 {program} --config sft.yaml\ntorchrun --nproc_per_node 8 train.py --config sft.yaml\n"
