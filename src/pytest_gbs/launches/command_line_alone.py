@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 from pytest_gbs.composition import DocumentCache, with_settings
@@ -137,15 +137,20 @@ class CommandLineAlone:
 
         None if a file of the tree is called like the program that runs.
         """
-        name = "/".join(program_name(found).split("/")[-2:])
-        if not name or any(f"/{path}".endswith(f"/{name}.py") for path in self._tree.paths()):
-            return None
         framework = self._recognise(document, NO_PROGRAM)
         if framework is None or not names_trainer(framework):
             return None
         factors = {row.name for row in framework.rows if row.key in document.keyed}
         own = sum(str(path[0]) in framework.also for path in document.keyed if len(path) == 1) >= _OF_TRAINER
-        return framework if own and {Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS} <= factors else None
+        name = "/".join([part for part in program_name(found).split("/") if part.strip(".")][-2:])
+        is_trainers = own and {Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS} <= factors
+        return framework if is_trainers and name and name not in self._names_of_programs else None
+
+    @cached_property
+    def _names_of_programs(self) -> frozenset[str]:
+        """The names of all programs of the tree, each with that of its folder and without."""
+        whole = (path.removesuffix(".py").split("/") for path in self._tree.paths() if path.endswith(".py"))
+        return frozenset("/".join(parts[-number:]) for parts in whole for number in (1, 2))
 
     def _may_train_otherwise(self, found: FoundLaunch) -> bool:
         """Whether it is not plain that what the program trains has the arguments that it parses."""
