@@ -38,3 +38,8 @@ def test_the_command_that_changes_it_is_named(kinds: tuple[str, ...], expected: 
 @pytest.mark.parametrize("path", ["a; rm -rf ~.yaml", "$(id).yaml", "-q.yaml", "a b.yaml", "a\nb.yaml", "`id`.yaml", "\u202ea.yaml"])
 def test_a_name_that_a_shell_would_obey_is_no_part_of_the_command(path: str) -> None:
     assert _commands(path, Applicability.SAFE) == ["run: gbs fix"]
+
+
+@pytest.mark.parametrize("path", ["a+b/sft.yaml", "lr=1,bs=2/sft.yaml", "100%/a@b:c.yaml"])
+def test_signs_that_mean_nothing_to_a_shell_are_kept(path: str) -> None:
+    assert _commands(path, Applicability.SAFE) == [f"run: gbs fix {path}"]

@@ -69,7 +69,7 @@ def commands(finding: Finding, places: Places) -> Iterator[str]:
 
 def _is_plain(path: str) -> bool:
     """Whether a shell and a command line take `path` as it is."""
-    return path.isascii() and not path.startswith("-") and all(sign.isalnum() or sign in "/._-" for sign in path)
+    return path.isascii() and not path.startswith("-") and all(sign.isalnum() or sign in "/._-+@%=:," for sign in path)
 
 
 def open_claims(report: Report) -> Iterator[tuple[FileReport, Undetermined]]:
