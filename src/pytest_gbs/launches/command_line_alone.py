@@ -13,6 +13,7 @@ from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.hydra_program import given_by_hydra, is_packaged, lacks_configuration, rules_out
 from pytest_gbs.launches.missing import HYDRA
+from pytest_gbs.launches.named_files import RECIPE_ENDS
 from pytest_gbs.launches.program_files import names_trainer, program_name, program_source, programs_of
 from pytest_gbs.launches.python_file import PythonFile
 from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
@@ -26,7 +27,6 @@ from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
 from pytest_gbs.readers.python import may_train_otherwise, read_own_defaults, read_spellings, read_started
 
-_RECIPES: Final = (".yaml", ".yml", ".toml")
 _OF_TRAINER: Final = 8  # flags of a trainer that show that a program hands its arguments to it; loops that people write have fewer
 _COMMON_UNITS: Final = ("samples", "pairs")
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
@@ -176,7 +176,7 @@ class CommandLineAlone:
 
 def _names_own_file(found: FoundLaunch, framework: Framework) -> bool:
     """Whether the one configuration that a command line names is of the framework's own package, with the defaults that its table has."""
-    named = [text for word in found.start.program[1:] if (text := word.text) is not None and text.endswith(_RECIPES) and "=" not in text]
+    named = [text for word in found.start.program[1:] if (text := word.text) is not None and text.endswith(RECIPE_ENDS) and "=" not in text]
     return len(named) == 1 and any(f"/{named[0]}".endswith(f"/{each}") for each in framework.own_files)
 
 

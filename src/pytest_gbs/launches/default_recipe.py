@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from pytest_gbs.launches.named_files import RECIPE_ENDS
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.location import Source, below
 from pytest_gbs.model.pattern import lazy_pattern
 
-_ENDS: Final = (".yaml", ".yml", ".toml")
 _OPTION: Final = r"(config|config_file|config_path|cfg|recipe)"
 _text = r"[\"']([^\"'{}\n]{1,200})[\"']"
 # `add_argument("--config", type=str, default="conf/a.yaml", help="...")`
@@ -29,7 +29,7 @@ def default_recipe(program: Source, words: Sequence[Word], is_there: Callable[[s
     A default is a path from where the program is started: from the root of the tree, if that has it, or from the folder of the program.
     """
     text = program.text
-    if not any(end in text for end in _ENDS):
+    if not any(end in text for end in RECIPE_ENDS):
         return None
     folder = program.path.rpartition("/")[0]
     found: dict[tuple[str, str], tuple[str, ...]] = {(match[1], match[2]): ("", folder) for match in _declared().finditer(text)}
@@ -38,7 +38,7 @@ def default_recipe(program: Source, words: Sequence[Word], is_there: Callable[[s
     if len(found) != 1:
         return None
     ((option, name), bases) = next(iter(found.items()))
-    if not name.endswith(_ENDS) or any(_names(word, option) for word in words):
+    if not name.endswith(RECIPE_ENDS) or any(_names(word, option) for word in words):
         return None
     paths = dict.fromkeys(path for base in bases if (path := below(base, name)) is not None and is_there(path))
     return next(iter(paths)) if len(paths) == 1 else None

@@ -11,7 +11,7 @@ from pytest_gbs.model.command import Command, Script, Word, Written, written_at
 from pytest_gbs.model.launch import Start
 from pytest_gbs.model.record import NamedTuple
 
-_RECIPES: Final = (".yaml", ".yml", ".toml")
+RECIPE_ENDS: Final = (".yaml", ".yml", ".toml")  # of the names of recipes that a command names
 # Parts of options that name a recipe: --config, --config_file, --train-config, --cfg, --recipe, --yaml. So does -c.
 _NAMES_RECIPES: Final = ("conf", "cfg", "recipe", "yaml", "yml", "toml", "file")
 
@@ -48,9 +48,9 @@ def named_files(start: Start, command: Command, script: Script, finder: PathFind
             found.append((path, word))
         elif own is not None:
             written.append((own, word))
-        elif value.text is None and (start.recipes or (value.parts[-1].text or "").endswith(_RECIPES)):
+        elif value.text is None and (start.recipes or (value.parts[-1].text or "").endswith(RECIPE_ENDS)):
             unknown = value
-        elif start.recipes or (value.text or "").endswith(_RECIPES):
+        elif start.recipes or (value.text or "").endswith(RECIPE_ENDS):
             missing = True
     return NamedFiles(tuple(found), tuple(written), unknown, missing)
 

@@ -34,6 +34,7 @@ DOCUMENTS: Final = (".md", ".mdx", ".qmd", ".rst")
 """What the name of a document ends with, whose code blocks may hold command lines."""
 MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
 """The names that make looks for."""
+_MAKEFILES: Final = frozenset(name.lower() for name in MAKEFILES)
 COMMANDS: Final = (*SCRIPTS, *DOCUMENTS, ".mk")
 """What the name of a file ends with that may hold command lines."""
 PRINTED: Final = "prints"
@@ -169,4 +170,4 @@ class Document(NamedTuple):
 def holds_commands(path: str) -> bool:
     """Whether the name of a file says that it may hold command lines."""
     name = path.rpartition("/")[2].lower()
-    return name.endswith(COMMANDS) or name in ("makefile", "gnumakefile")
+    return name.endswith(COMMANDS) or name in _MAKEFILES
