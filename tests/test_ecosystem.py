@@ -75,7 +75,7 @@ def test_a_new_finding_is_one_line_that_somebody_has_to_read(folder: Path, capsy
     assert (row.repo, row.rule, row.place, row.verdict) == ("a", "GBS101", "recipes/sft.yaml:1", UNREAD)
 
 
-def test_what_is_gone_is_told_with_its_verdict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_gone_is_reported_with_its_verdict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     review(folder, "TRUE")
     write(folder, {"repos/a/recipes/sft.yaml": GOOD})
     capsys.readouterr()

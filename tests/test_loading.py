@@ -83,7 +83,7 @@ def test_a_script_that_is_a_recipe_of_its_own_has_the_sizes_of_its_launch(tmp_pa
     assert [record["global_batch_size"] for record in found.records()] == [64]
 
 
-def test_documents_of_one_file_are_told_apart(tmp_path: Path) -> None:
+def test_documents_of_one_file_are_distinguished(tmp_path: Path) -> None:
     found = pytest_gbs.load(write(tmp_path, {"a.yaml": RECIPE + SIZES + "---\n" + OPEN}))
     assert sorted(found.recipes) == ["a.yaml", "a.yaml#2"]
 

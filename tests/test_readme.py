@@ -1,4 +1,4 @@
-"""What the README shows is what happens, and what it tells a newcomer to type is what CI types."""
+"""What the README shows is what happens, and what it asks a newcomer to type is what CI types."""
 
 import re
 import subprocess

@@ -29,17 +29,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (made / "a.toml").write_text("x = 1\n")
     (made / "b.py").write_text("X = 1\n")
     monkeypatch.setattr(plugins, "PREBUILT", _seen_from_the_package(tmp_path))
-    (tmp_path / "some.bin").write_bytes(to_index([str(made)], ("told",), sealed=False))
+    (tmp_path / "some.bin").write_bytes(to_index([str(made)], ("reported",), sealed=False))
     return made
 
 
 def test_an_index_of_the_same_files_is_believed(folder: Path) -> None:
-    assert prebuilt("some", [str(folder)]) == ("told",)
+    assert prebuilt("some", [str(folder)]) == ("reported",)
 
 
 def test_an_index_is_believed_whenever_its_files_were_written(folder: Path) -> None:
     os.utime(folder / "a.toml", (1, 1))
-    assert prebuilt("some", [str(folder)]) == ("told",)
+    assert prebuilt("some", [str(folder)]) == ("reported",)
 
 
 def test_a_change_that_keeps_the_length_is_seen(folder: Path) -> None:
@@ -56,8 +56,8 @@ def test_a_file_more_or_less_is_seen(folder: Path) -> None:
 
 
 def test_the_index_of_a_wheel_looks_at_no_file(folder: Path) -> None:
-    (folder.parent / "some.bin").write_bytes(to_index([str(folder)], ("told",), sealed=True))
-    assert prebuilt("some", [str(folder / "missing")]) == ("told",)
+    (folder.parent / "some.bin").write_bytes(to_index([str(folder)], ("reported",), sealed=True))
+    assert prebuilt("some", [str(folder / "missing")]) == ("reported",)
 
 
 def test_the_one_file_of_tables_of_a_wheel_holds_what_the_files_of_a_checkout_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +81,7 @@ def test_a_broken_index_is_none(data: bytes, folder: Path) -> None:
 
 
 def test_tables_are_the_same_with_and_without_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def told() -> tuple[object, ...]:
+    def reported() -> tuple[object, ...]:
         for remembered in (frameworks._known, frameworks._table, frameworks.tables):
             remembered.cache_clear()
         return frameworks.tables(), frameworks.recognising_words(), frameworks.titles()
@@ -89,15 +89,15 @@ def test_tables_are_the_same_with_and_without_an_index(tmp_path: Path, monkeypat
     write(tmp_path)
     monkeypatch.setattr(plugins, "PREBUILT", _seen_from_the_package(tmp_path))
     assert prebuilt("frameworks", frameworks.SEARCH) is not None
-    written = told()
+    written = reported()
     monkeypatch.setattr(plugins, "PREBUILT", "missing")
     assert prebuilt("frameworks", frameworks.SEARCH) is None
-    assert told() == written
+    assert reported() == written
     assert prebuilt("launchers", launchers.__path__) is None
 
 
 def test_rules_are_the_same_with_and_without_their_manuals() -> None:
-    def told(rule: Rule) -> dict[str, object]:
+    def reported(rule: Rule) -> dict[str, object]:
         return {name: value for name, value in rule._asdict().items() if name not in {"bad", "good", "check", "manual"}}
 
-    assert [told(rule) for rule in rules.rules()] == [told(rule) for rule in rules.manuals()]
+    assert [reported(rule) for rule in rules.rules()] == [reported(rule) for rule in rules.manuals()]

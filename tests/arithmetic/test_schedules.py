@@ -132,7 +132,7 @@ def test_one_stage_is_a_number(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert (shown[Name.GLOBAL_BATCH_SIZE]["status"], shown[Name.GLOBAL_BATCH_SIZE]["value"]) == ("known", 32)
 
 
-def test_a_schedule_is_told_as_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_schedule_is_shown_as_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     shown = _shown(capsys, tmp_path, LEVANTER.format(claim=128, batch=STAGES, micro=4), "--world-size", "8")
     batch, steps = shown[Name.GLOBAL_BATCH_SIZE], shown[Name.GRADIENT_ACCUMULATION_STEPS]
     assert (batch["status"], batch["stages"], "value" in batch) == ("schedule", [32, 64, 128], False)
@@ -140,7 +140,7 @@ def test_a_schedule_is_told_as_one(capsys: pytest.CaptureFixture[str], tmp_path:
     assert shown[Name.MICRO_BATCH_SIZE]["status"] == "known"
 
 
-def test_a_ramp_up_is_told_as_a_schedule(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_ramp_up_is_shown_as_a_schedule(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     shown = _shown(capsys, tmp_path, NEMO)
     assert (shown[Name.GLOBAL_BATCH_SIZE]["stages"], shown[Name.GRADIENT_ACCUMULATION_STEPS]["stages"]) == ([16, 32, 48, 64], [2, 4, 6, 8])
 

@@ -38,7 +38,7 @@ def test_a_list_of_words(words: list[str], text: str) -> None:
         pytest.param([8, 16, 24, 128], "8, 16, ... or 128", id="four with gaps"),
         pytest.param([94, 95, 96, 98], "94, 95, ... or 98", id="a gap at the end"),
         pytest.param(range(2, 2_000, 2), "2, 4, ... or 1,998", id="999 of them"),
-        pytest.param(range(2, 2_002, 2), "2, 4, 6 or more", id="as many as are told apart"),
+        pytest.param(range(2, 2_002, 2), "2, 4, 6 or more", id="as many as are distinguished"),
     ],
 )
 def test_several_numbers(values: list[int], text: str) -> None:

@@ -1,4 +1,4 @@
-"""The steps from what rules say to what a report tells, one by one."""
+"""The steps from what rules say to what a report shows, one by one."""
 
 from collections.abc import Iterator
 
@@ -50,11 +50,11 @@ def found(code: str, message: str = "wrong", severity: str = Severity.ERROR, at:
 
 
 def opened(code: str, claim: bool = True) -> Undetermined:
-    """An outcome that nobody can tell."""
+    """An outcome that can not be decided."""
     return Undetermined(code, AT, "says 128", claim=claim)
 
 
-def told(*outcomes: Outcome) -> dict[str, list[Outcome]]:
+def reported(*outcomes: Outcome) -> dict[str, list[Outcome]]:
     """The outcomes by code."""
     by_code: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
@@ -72,8 +72,8 @@ def launched(kind: str = Kind.SCRIPT, source: str = "run.sh", *assumptions: Assu
 # Of one run.
 
 
-def test_a_recipe_by_itself_is_told_as_it_was_said() -> None:
-    said = told(found("T1"), found("T5"), opened("T3"), Verified("T6", AT))
+def test_a_recipe_by_itself_is_shown_as_it_was_said() -> None:
+    said = reported(found("T1"), found("T5"), opened("T3"), Verified("T6", AT))
     assert finalise.of_run(said, run(), BOOK) == said
 
 
@@ -81,7 +81,7 @@ def test_a_document_made_of_several_has_its_places_in_them() -> None:
     key: KeyPath = ("batch",)
     real, made_up = Location("base.yaml", 7, 8), AT._replace(path=key)
     finding = found("T6", at=made_up)._replace(related=(Related(made_up, "micro"), Related(AT, "other")))
-    said = told(finding, Verified("T6", made_up), Verified("T6"))
+    said = reported(finding, Verified("T6", made_up), Verified("T6"))
     composed = run()._replace(places={key: real})
     placed = [finding._replace(at=real, related=(Related(real, "micro"), Related(AT, "other"))), Verified("T6", real), Verified("T6")]
     assert finalise.at_real_places(said, composed) == {"T6": placed}
@@ -90,13 +90,13 @@ def test_a_document_made_of_several_has_its_places_in_them() -> None:
 
 @pytest.mark.parametrize("cause", [opened("T1"), Verified("T1")], ids=["open", "in order"])
 def test_what_is_not_violated_explains_nothing(cause: Outcome) -> None:
-    said = told(cause, found("T2"))
+    said = reported(cause, found("T2"))
     assert finalise.not_explained(said, said, BOOK) == said
 
 
 def test_a_finding_explains_all_that_another_rule_says() -> None:
-    said = told(found("T1"), found("T2"), opened("T2"), Verified("T2"), found("T6"))
-    assert finalise.not_explained(said, said, BOOK) == told(found("T1"), found("T6"))
+    said = reported(found("T1"), found("T2"), opened("T2"), Verified("T2"), found("T6"))
+    assert finalise.not_explained(said, said, BOOK) == reported(found("T1"), found("T6"))
 
 
 @pytest.mark.parametrize(
@@ -108,14 +108,14 @@ def test_a_finding_explains_all_that_another_rule_says() -> None:
         pytest.param(launched(Kind.SCRIPT, "run.sh", Assumption(Assuming.QUOTES)), id="nothing that somebody may set"),
     ],
 )
-def test_what_is_certain_is_told_as_firmly(of: Run) -> None:
-    said = told(found("T1"), found("T5"), found("T6"))
+def test_what_is_certain_is_shown_as_firmly(of: Run) -> None:
+    said = reported(found("T1"), found("T5"), found("T6"))
     assert finalise.as_firmly_as_is_certain(said, of, BOOK) == said
 
 
 def test_a_document_warns() -> None:
-    said = told(found("T1"), found("T5"), found("T6", severity=Severity.INFO), opened("T3"))
-    softer = told(
+    said = reported(found("T1"), found("T5"), found("T6", severity=Severity.INFO), opened("T3"))
+    softer = reported(
         found("T1", severity=Severity.WARNING),
         found("T5", severity=Severity.WARNING),
         found("T6", severity=Severity.INFO),
@@ -128,19 +128,19 @@ def test_a_document_warns() -> None:
     "assumption", [NOT_SET, Assumption(Assuming.LEFT_AS_IT_IS, Name.NUM_NODES, 2)], ids=["a variable", "a number to change"]
 )
 def test_a_variable_that_somebody_may_set_decides_about_the_gpus_and_not_about_the_rest(assumption: Assumption) -> None:
-    said = told(found("T1"), opened("T1"), found("T5"), found("T6"))
-    softer = told(opened("T1"), found("T5"), found("T6", severity=Severity.WARNING))
+    said = reported(found("T1"), opened("T1"), found("T5"), found("T6"))
+    softer = reported(opened("T1"), found("T5"), found("T6", severity=Severity.WARNING))
     assert finalise.as_firmly_as_is_certain(said, launched(Kind.SCRIPT, "run.sh", assumption), BOOK) == softer
 
 
 def test_what_rests_on_an_assumption_is_not_certain_of_a_launch() -> None:
     resting = found("T5")._replace(assumptions=(NOT_SET,))
-    (outcome,) = finalise.as_firmly_as_is_certain(told(resting), launched(Kind.SCRIPT, "run.sh", NOT_SET), BOOK)["T5"]
+    (outcome,) = finalise.as_firmly_as_is_certain(reported(resting), launched(Kind.SCRIPT, "run.sh", NOT_SET), BOOK)["T5"]
     assert outcome == resting._replace(severity=Severity.WARNING)
 
 
 def test_the_command_in_a_comment_of_the_recipe_leaves_the_number_of_machines_open() -> None:
-    said = told(found("T1"), found("T5"))
+    said = reported(found("T1"), found("T5"))
     assert finalise.as_firmly_as_is_certain(said, launched(Kind.SCRIPT, "sft.yaml"), BOOK) == {
         "T1": [],
         "T5": [found("T5", severity=Severity.WARNING)],
@@ -150,7 +150,7 @@ def test_the_command_in_a_comment_of_the_recipe_leaves_the_number_of_machines_op
 def test_a_finding_says_which_launch_it_is_about() -> None:
     of = launched()
     assert of.launch is not None
-    said = told(found("T6"), Verified("T6", AT))
+    said = reported(found("T6"), Verified("T6", AT))
     assert finalise.with_its_launch(said, of) == {"T6": [found("T6")._replace(launch=of.launch.at), Verified("T6", AT)]}
     of_settings = of._replace(launch=of.launch._replace(at=Location("gbs.toml", 0, 0), start=None, command="small"))
     (outcome, _) = finalise.with_its_launch(said, of_settings)["T6"]
@@ -161,47 +161,47 @@ def test_a_finding_says_which_launch_it_is_about() -> None:
 
 
 def test_a_launch_says_what_its_recipe_does_not_say_by_itself() -> None:
-    recipe = told(found("T6", "as ever"), opened("T3"))
-    of_launch = told(found("T6", "as ever", at=Location("run.sh", 1, 2)), found("T6", "another"), opened("T3"), found("T5", "as ever"))
-    assert finalise.without_those_of(recipe, of_launch) == told(found("T6", "another"), opened("T3"), found("T5", "as ever"))
+    recipe = reported(found("T6", "as ever"), opened("T3"))
+    of_launch = reported(found("T6", "as ever", at=Location("run.sh", 1, 2)), found("T6", "another"), opened("T3"), found("T5", "as ever"))
+    assert finalise.without_those_of(recipe, of_launch) == reported(found("T6", "another"), opened("T3"), found("T5", "as ever"))
 
 
-def test_a_launch_does_not_say_what_the_fix_of_its_recipe_mends() -> None:
+def test_a_launch_does_not_say_what_the_fix_of_its_recipe_fixes() -> None:
     def fixed(code: str, message: str, *numbers: str) -> Finding:
         fixes = tuple(Fix(number, Applicability.SETTINGS, (Edit(AT, "12", number),)) for number in numbers)
         return found(code, message)._replace(fixes=fixes)
 
-    recipe = told(fixed("T6", "12 samples per GPU", "16"), fixed("T3", "nothing helps"))
+    recipe = reported(fixed("T6", "12 samples per GPU", "16"), fixed("T3", "nothing helps"))
     others = fixed("T5", "96 samples", "16"), fixed("T6", "96 samples", "8"), fixed("T6", "96 samples"), fixed("T3", "of two operands")
-    assert finalise.without_those_of(recipe, told(*others)) == told(*others)
-    assert finalise.without_those_of(recipe, told(fixed("T6", "96 samples", "16"))) == {}
+    assert finalise.without_those_of(recipe, reported(*others)) == reported(*others)
+    assert finalise.without_those_of(recipe, reported(fixed("T6", "96 samples", "16"))) == {}
 
 
 @pytest.mark.parametrize(
     "of_launch",
     [
         pytest.param({}, id="nothing said"),
-        pytest.param(told(opened("T4")), id="open as well"),
-        pytest.param(told(found("T6")), id="another rule"),
+        pytest.param(reported(opened("T4")), id="open as well"),
+        pytest.param(reported(found("T6")), id="another rule"),
     ],
 )
 def test_what_no_launch_decides_stays_open(of_launch: Outcomes) -> None:
-    said = told(opened("T3"), found("T6"))
+    said = reported(opened("T3"), found("T6"))
     assert finalise.of_recipe(said, [Launched(launched(), of_launch)], BOOK) == said
 
 
 @pytest.mark.parametrize("outcome", [found("T4"), Verified("T4")], ids=["violated", "in order"])
 def test_what_a_launch_decides_is_open_no_more(outcome: Outcome) -> None:
-    of_launch = [Launched(launched(), told(outcome))]
-    assert finalise.of_recipe(told(opened("T3"), opened("T6")), of_launch, BOOK) == told(opened("T6"))
-    assert finalise.of_recipe(told(found("T3")), of_launch, BOOK) == told(found("T3"))
+    of_launch = [Launched(launched(), reported(outcome))]
+    assert finalise.of_recipe(reported(opened("T3"), opened("T6")), of_launch, BOOK) == reported(opened("T6"))
+    assert finalise.of_recipe(reported(found("T3")), of_launch, BOOK) == reported(found("T3"))
 
 
-def test_a_parent_is_not_told_what_its_gpus_break() -> None:
-    said = told(found("T1"), opened("T1"), found("T6"))
+def test_a_parent_does_not_report_what_its_gpus_break() -> None:
+    said = reported(found("T1"), opened("T1"), found("T6"))
     assert finalise.needs_other_hardware(said, BOOK)
-    assert not finalise.needs_other_hardware(told(opened("T1"), found("T6")), BOOK)
-    assert finalise.as_a_parent(said, BOOK) == told(opened("T1"), found("T6"))
+    assert not finalise.needs_other_hardware(reported(opened("T1"), found("T6")), BOOK)
+    assert finalise.as_a_parent(said, BOOK) == reported(opened("T1"), found("T6"))
 
 
 # Of a file.
@@ -211,13 +211,13 @@ def _loud(outcomes: Outcomes) -> Reported:
     return Reported(outcomes, 0)
 
 
-def test_without_settings_all_is_told() -> None:
-    said = told(found("T1"), opened("T3"))
+def test_without_settings_all_is_reported() -> None:
+    said = reported(found("T1"), opened("T3"))
     assert finalise.of_file(said, Silence(frozenset(), {}, _loud)) == Reported(said, 0)
 
 
 def test_settings_switch_off_and_rate_before_comments_silence() -> None:
-    said = told(found("T1"), opened("T1"), found("T5"), opened("T5"))
+    said = reported(found("T1"), opened("T1"), found("T5"), opened("T5"))
     asked: list[Outcomes] = []
 
     def suppress(outcomes: Outcomes) -> Reported:
@@ -225,11 +225,11 @@ def test_settings_switch_off_and_rate_before_comments_silence() -> None:
         return Reported({}, 2)
 
     assert finalise.of_file(said, Silence(frozenset({"T1", "T9"}), {"T5": Severity.INFO}, suppress)) == Reported({}, 3)
-    assert asked == [told(found("T5", severity=Severity.INFO), opened("T5"))]
+    assert asked == [reported(found("T5", severity=Severity.INFO), opened("T5"))]
 
 
 def stated(at: Location, written: str, change: Fix) -> Finding:
-    """The finding of a claim at `at`, which `change` of a setting or another comment would mend."""
+    """The finding of a claim at `at`, which `change` of a setting or another comment would fix."""
     comment = Fix(f"change {written} in the comment to 64", Applicability.DECLARATIONS, (Edit(at, written, "64"),))
     return found("T2", at=at)._replace(label="declared", fixes=(change, comment))
 
@@ -268,7 +268,7 @@ def test_a_number_that_is_stated_twice_is_one_finding_with_both_places() -> None
     )
 
 
-def test_a_finding_that_several_launches_have_is_told_once_in_its_place() -> None:
+def test_a_finding_that_several_launches_have_is_reported_once_in_its_place() -> None:
     later, earlier = found("T1"), found("T2", at=Location("sft.yaml", 1, 2))
     assert finalise.once([later, earlier, later._replace(launch=AT)]) == (earlier, later._replace(launch=AT))
 
@@ -277,13 +277,13 @@ def test_a_finding_that_several_launches_have_is_told_once_in_its_place() -> Non
     ("said", "verdict"),
     [
         pytest.param({}, Verdict.UNCLAIMED, id="nothing"),
-        pytest.param(told(Verified("T6")), Verdict.UNCLAIMED, id="nothing of its batch"),
-        pytest.param(told(opened("T3", claim=False)), Verdict.UNCLAIMED, id="a constraint that waits for hardware"),
-        pytest.param(told(found("T6", severity=Severity.INFO)), Verdict.UNCLAIMED, id="advice"),
-        pytest.param(told(Verified("T6", decides=True)), Verdict.VERIFIED, id="its batch"),
-        pytest.param(told(Verified("T6", decides=True), opened("T3")), Verdict.UNDETERMINED, id="one claim open"),
-        pytest.param(told(opened("T3"), found("T6", severity=Severity.WARNING)), Verdict.WARNED, id="a warning"),
-        pytest.param(told(found("T5", severity=Severity.WARNING), found("T6")), Verdict.VIOLATED, id="an error"),
+        pytest.param(reported(Verified("T6")), Verdict.UNCLAIMED, id="nothing of its batch"),
+        pytest.param(reported(opened("T3", claim=False)), Verdict.UNCLAIMED, id="a constraint that waits for hardware"),
+        pytest.param(reported(found("T6", severity=Severity.INFO)), Verdict.UNCLAIMED, id="advice"),
+        pytest.param(reported(Verified("T6", decides=True)), Verdict.VERIFIED, id="its batch"),
+        pytest.param(reported(Verified("T6", decides=True), opened("T3")), Verdict.UNDETERMINED, id="one claim open"),
+        pytest.param(reported(opened("T3"), found("T6", severity=Severity.WARNING)), Verdict.WARNED, id="a warning"),
+        pytest.param(reported(found("T5", severity=Severity.WARNING), found("T6")), Verdict.VIOLATED, id="an error"),
     ],
 )
 def test_the_verdict_is_that_of_the_worst(said: Outcomes, verdict: str) -> None:
@@ -291,7 +291,7 @@ def test_the_verdict_is_that_of_the_worst(said: Outcomes, verdict: str) -> None:
 
 
 def test_each_rule_has_its_worst_outcome() -> None:
-    said = {**told(found("T6"), Verified("T6"), opened("T3"), Verified("T3"), Verified("T1")), "T2": []}
+    said = {**reported(found("T6"), Verified("T6"), opened("T3"), Verified("T3"), Verified("T1")), "T2": []}
     assert finalise.worst(said) == (("T1", "verified"), ("T3", "undetermined"), ("T6", "violated"))
 
 

@@ -1,4 +1,4 @@
-"""A bug of ours in one file is told of that file, and takes no other file's result with it."""
+"""A bug of ours in one file is reported for that file, and takes no other file's result with it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ RUN = "torchrun --nproc_per_node=8 train.py --config b.yaml\n"
 
 
 def fail() -> None:
-    raise ZeroDivisionError("nobody expected this")
+    raise ZeroDivisionError("unexpected")
 
 
 def broken(function: Callable[..., Any], guilty: str) -> Callable[..., Any]:
@@ -76,7 +76,7 @@ def test_a_bug_in_reading_a_recipe_is_its_finding(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("pytest_gbs.checking.repository.read", broken(read, "a.yaml"))
     report = checked(tmp_path, {name: recipe() for name in ("a.yaml", "b.yaml", "c.yaml")} | {"run.sh": RUN})
     assert verdicts(report) == {"a.yaml": None, "b.yaml": "verified", "c.yaml": "verified"}
-    assert report.internal == (Bug("ZeroDivisionError: nobody expected this", "a.yaml"),)
+    assert report.internal == (Bug("ZeroDivisionError: unexpected", "a.yaml"),)
     assert [(finding.code, finding.at.source) for finding in report.findings()] == [("GBS001", "a.yaml")]
     assert "internal error of gbs: ZeroDivisionError" in report.findings()[0].message
 
@@ -116,4 +116,4 @@ def test_processes_that_share_the_work_bring_bugs_back(tmp_path: Path, monkeypat
         (tmp_path / f"r{number:02}.yaml").write_text(recipe(), encoding="utf-8")
     report = check(WorkTree(tmp_path), (), Settings(), Given(), jobs=2)
     assert [path for path, verdict in verdicts(report).items() if verdict != "verified"] == ["r07.yaml"]
-    assert report.internal == (Bug("ZeroDivisionError: nobody expected this", "r07.yaml"),)
+    assert report.internal == (Bug("ZeroDivisionError: unexpected", "r07.yaml"),)

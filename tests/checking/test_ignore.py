@@ -232,14 +232,14 @@ def test_one_without_brackets_is_always_unused() -> None:
     assert apply([_finding(text, "GBS101", "accumulation: 4")], _read(text), Source(PATH, text))[2] == _read(text)
 
 
-def test_the_unused_part_is_told_and_can_be_removed() -> None:
+def test_the_unused_part_is_reported_and_can_be_removed() -> None:
     text = TEXT.format("  # gbs: ignore[stale-declaration, GBS104,GBS204] why")
     finding = _finding(text, "GBS101", "accumulation: 4")
     (unused,) = apply([finding], _read(text), Source(PATH, text))[2]
     assert unused.codes == ("GBS104", "GBS204")
-    mended = _without(text, unused)
-    assert mended == TEXT.format("  # gbs: ignore[stale-declaration] why")
-    assert _silenced(mended, finding)
+    repaired = _without(text, unused)
+    assert repaired == TEXT.format("  # gbs: ignore[stale-declaration] why")
+    assert _silenced(repaired, finding)
 
 
 def test_one_without_a_reason_silences_nothing_where_a_reason_is_required() -> None:

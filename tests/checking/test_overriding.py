@@ -33,5 +33,5 @@ def test_a_contradiction_that_a_program_settles_is_none(tmp_path: Path, program:
         pytest.param({"notes.txt": STARTS}, id="no Python"),
     ],
 )
-def test_a_contradiction_that_nothing_settles_is_told(tmp_path: Path, files: dict[str, str]) -> None:
+def test_a_contradiction_that_nothing_settles_is_reported(tmp_path: Path, files: dict[str, str]) -> None:
     assert codes(checked(tmp_path, {"configs/grpo.yaml": BOTH, **files})) == ["GBS203"]

@@ -34,7 +34,7 @@ def test_several_processes_find_no_more_than_one(tmp_path: Path) -> None:
     assert shared == alone
 
 
-def test_what_each_process_found_is_told_in_the_order_of_the_scripts(tmp_path: Path) -> None:
+def test_what_each_process_found_is_reported_in_the_order_of_the_scripts(tmp_path: Path) -> None:
     scripts = {f"run{n:03}.sh": LAUNCH.format(8, "sft") for n in range(MANY)}
     scripts["run007.sh"] = LAUNCH.format(8, "sft").replace("train.py", "trian.py")  # nothing has that name
     scripts["run300.sh"] = "a | b\n" * 3_000 + LAUNCH.format(8, "sft")  # too many commands

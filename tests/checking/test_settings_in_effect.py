@@ -113,7 +113,7 @@ def test_two_documents_of_a_file_are_two_recipes(tmp_path: Path) -> None:
     assert [(file.document, file.verdict) for file in report.files] == [(1, "verified"), (2, "violated")]
 
 
-def test_a_broken_file_with_batch_keys_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_a_broken_file_with_batch_keys_is_reported_and_the_run_goes_on(tmp_path: Path) -> None:
     report = report_on(
         tmp_path,
         Settings(),

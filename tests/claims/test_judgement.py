@@ -197,6 +197,6 @@ def test_the_sequence_length_among_factors_is_no_number_of_gpus(
     assert (found.verdict, found.codes) == (verdict, codes)
 
 
-def test_a_claim_whose_own_hardware_contradicts_itself_is_told_what_the_settings_give(tmp_path: Path) -> None:
+def test_a_claim_whose_own_hardware_contradicts_itself_shows_what_the_settings_give(tmp_path: Path) -> None:
     (finding,) = commented(tmp_path, "GBS 120 with dp 8 on 2 GPUs", 3, 5).findings
     assert finding.message == "comment says 120, but the settings give 30"

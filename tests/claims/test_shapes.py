@@ -1,4 +1,4 @@
-"""The shapes in which people state a batch beside a key, through a whole check: what stays silent, what holds, what is told."""
+"""The shapes in which people state a batch beside a key, through a whole check: what stays silent, what holds, what is reported."""
 
 from pathlib import Path
 

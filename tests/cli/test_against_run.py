@@ -29,7 +29,7 @@ def test_another_launch_is_not_held_to_it(gbs: Gbs, repo: Path) -> None:
     assert gbs("check", "--against-run", "run.json", ".").code == 0
 
 
-def test_a_recipe_that_changed_since_is_told(gbs: Gbs, repo: Path) -> None:
+def test_a_recipe_that_changed_since_is_reported(gbs: Gbs, repo: Path) -> None:
     record(repo, 128)
     said = gbs("check", "--against-run", "run.json")
     assert said.code == 1
@@ -75,7 +75,7 @@ def test_a_record_of_less_is_compared_as_far_as_it_goes(gbs: Gbs, repo: Path, mo
     assert gbs("diff", "--against-run", "run.json").out.startswith("no batch changed")
 
 
-def test_a_diff_tells_the_factor_that_moved_and_where_it_stands(gbs: Gbs, repo: Path) -> None:
+def test_a_diff_shows_the_factor_that_moved_and_where_it_stands(gbs: Gbs, repo: Path) -> None:
     record(repo, 128, **FACTORS)
     said = gbs("diff", "--against-run", "run.json", "--fail-on", "changed")
     assert said.code == 1
@@ -89,7 +89,7 @@ def test_a_diff_tells_the_factor_that_moved_and_where_it_stands(gbs: Gbs, repo: 
     ]
 
 
-def test_other_factors_of_the_same_batch_are_told(gbs: Gbs, repo: Path) -> None:
+def test_other_factors_of_the_same_batch_are_reported(gbs: Gbs, repo: Path) -> None:
     record(repo, 64, rows=[8] * 8, micro_batches=[4] * 8, ranks_per_replica=1)
     said = gbs("diff", "--against-run", "run.json", "--fail-on", "changed")
     assert (said.code, "64 samples (same)" in said.out, "micro batch size 2 → 4" in said.out) == (0, True, True)

@@ -45,14 +45,14 @@ def test_lines_may_move(known: Path, gbs: Gbs) -> None:
     [{"b.yaml": STALE}, {"a.yaml": STALE + "# the effective batch size is 64 on 16 GPUs\n"}],
     ids=["another file", "one more"],
 )
-def test_what_is_new_is_told(known: Path, gbs: Gbs, files: dict[str, str]) -> None:
+def test_what_is_new_is_reported(known: Path, gbs: Gbs, files: dict[str, str]) -> None:
     write(known, files)
     said = gbs("check", "--baseline", FILE, "-q")
     assert said.code == 1
     assert said.out.count("GBS101") == 1
 
 
-def test_what_occurs_no_longer_is_told_and_pruned(known: Path, gbs: Gbs) -> None:
+def test_what_occurs_no_longer_is_reported_and_pruned(known: Path, gbs: Gbs) -> None:
     write(known, {"a.yaml": GOOD})
     said = gbs("check", "--baseline", FILE)
     assert (said.code, said.err) == (0, "gbs: in the baseline, but no longer found: a.yaml GBS101\ngbs: --prune-baseline removes them\n")
@@ -134,12 +134,12 @@ class TestSettings:
         assert "1 finding suppressed" in said.out
 
     @pytest.mark.parametrize("flags", [(), ("--hook", "--", "b.yaml")], ids=" ".join)
-    def test_what_is_new_is_told(self, named: Path, gbs: Gbs, flags: tuple[str, ...]) -> None:
+    def test_what_is_new_is_reported(self, named: Path, gbs: Gbs, flags: tuple[str, ...]) -> None:
         write(named, {"b.yaml": STALE})
         said = gbs("check", *flags)
         assert (said.code, said.out.count("GBS101")) == (1, 1)
 
-    def test_what_occurs_no_longer_is_told_and_pruned(self, named: Path, gbs: Gbs) -> None:
+    def test_what_occurs_no_longer_is_reported_and_pruned(self, named: Path, gbs: Gbs) -> None:
         write(named, {"a.yaml": GOOD})
         assert "in the baseline, but no longer found: a.yaml GBS101" in gbs("check").err
         assert gbs("check", "--prune-baseline").err == "gbs: removed from the baseline: a.yaml GBS101\n"

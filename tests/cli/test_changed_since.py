@@ -104,7 +104,7 @@ def test_what_rests_on_a_changed_file_is_checked(
 
 
 @pytest.mark.parametrize("start", ["\0", "mkdir -p out\n" * 2_000], ids=["wholly", "partly"])
-def test_a_changed_script_that_is_not_read_is_told_with_what_it_may_launch(start: str, git: Git, gbs: Gbs) -> None:
+def test_a_changed_script_that_is_not_read_is_reported_with_what_it_may_launch(start: str, git: Git, gbs: Gbs) -> None:
     launch = "torchrun --nproc_per_node 8 --nnodes 2 train.py --config d.yaml"
     git.commit({"d.yaml": GOOD, "run.sh": f"{launch}\n"})
     git.write({"run.sh": f"{start}{launch} --gradient_accumulation_steps 8\n"})

@@ -89,7 +89,7 @@ def test_standard_input_that_is_no_text_is_one_line(repo: Path, gbs: Gbs, monkey
     assert (said.code, said.out, said.err.startswith("gbs: standard input: not UTF-8 at byte 3")) == (2, "", True)
 
 
-def test_strict_tells_what_is_open_as_an_error(repo: Path, gbs: Gbs) -> None:
+def test_strict_shows_what_is_open_as_an_error(repo: Path, gbs: Gbs) -> None:
     write(repo, {"open.yaml": OPEN, "unclaimed.yaml": UNCLAIMED})
     assert [line.split(":")[0] for line in gbs("check", "--strict", "--format", "concise").out.splitlines()] == ["open.yaml"]
     out = gbs("check", "--strict=all", "--format", "concise").out
@@ -129,7 +129,7 @@ def test_show_files_lists_what_would_be_read(repo: Path, gbs: Gbs) -> None:
     assert gbs("check", "--show-files", "--exclude", "b").out == "a/sft.yaml\n"
 
 
-def test_show_settings_tells_what_is_in_force(repo: Path, gbs: Gbs) -> None:
+def test_show_settings_shows_what_is_in_force(repo: Path, gbs: Gbs) -> None:
     write(repo, {"gbs.toml": "strict = true\n"})
     out = gbs("check", "--show-settings", "--ignore", "stale-declaration").out
     assert "strict = True\n" in out
@@ -167,7 +167,7 @@ class TestHook:
         assert gbs("check", "--hook", name) == (0, "", "")
 
     @pytest.mark.parametrize("name", ["run.sh", "Makefile", "job.slurm"])
-    def test_a_script_that_can_not_be_read_is_told_with_the_recipes_that_it_may_launch(self, name: str, repo: Path, gbs: Gbs) -> None:
+    def test_a_script_that_can_not_be_read_is_reported_with_the_recipes_that_it_may_launch(self, name: str, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": GOOD, name: "\0\ttorchrun train.py --config sft.yaml --gradient_accumulation_steps 8\n"})
         said = gbs("check", "--hook", name)
         assert said.code == 0
@@ -176,7 +176,7 @@ class TestHook:
         assert gbs("check", "--hook", "--strict", name).code == 1
         assert gbs("check", "--require-verified", "1").code == 1
 
-    def test_a_document_that_can_not_be_read_is_told(self, repo: Path, gbs: Gbs) -> None:
+    def test_a_document_that_can_not_be_read_is_reported(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": GOOD, "README.md": "\0"})
         said = gbs("check", "--hook", "--format", "concise", "README.md")
         assert said[:2] == (0, "README.md:1:1: GBS007 not read: not text: NUL at byte 0; its launches are not checked\n")

@@ -36,7 +36,7 @@ def changes(gbs: Gbs, *arguments: str) -> list[dict[str, Any]]:
     return found
 
 
-def told(gbs: Gbs, *arguments: str) -> list[tuple[str, str | None, str, str, str]]:
+def reported(gbs: Gbs, *arguments: str) -> list[tuple[str, str | None, str, str, str]]:
     """Path, launch, status and batch of each change."""
     law = "law"
     return [
@@ -132,7 +132,7 @@ def test_warmup_in_steps_counts_other_samples(git: Git, gbs: Gbs) -> None:
 
 def test_a_change_that_cancels_out_is_the_same_batch(git: Git, gbs: Gbs) -> None:
     git.write({"b/dpo.yaml": edited(UNCLAIMED, per_device_train_batch_size=2, gradient_accumulation_steps=4)})
-    assert told(gbs, "HEAD") == [
+    assert reported(gbs, "HEAD") == [
         ("b/dpo.yaml", None, "same", "8 x GPUs", "8 x GPUs"),
         ("b/dpo.yaml", "run.sh:1", "same", "64", "64"),
     ]
@@ -162,7 +162,7 @@ def test_a_launch_of_the_settings_is_named_as_they_name_it(git: Git, gbs: Gbs, m
     git.commit({"gbs.toml": launch.format(8)})
     git.write({"gbs.toml": launch.format(16)})
     monkeypatch.chdir(git.root / "b")
-    assert ("dpo.yaml", "[cluster]", "changed", "64", "128") in told(gbs, "HEAD")
+    assert ("dpo.yaml", "[cluster]", "changed", "64", "128") in reported(gbs, "HEAD")
 
 
 def test_a_launch_script_moves_its_launch_alone(git: Git, gbs: Gbs) -> None:
@@ -176,31 +176,31 @@ def test_a_launch_script_moves_its_launch_alone(git: Git, gbs: Gbs) -> None:
 def test_a_launcher_file_moves_the_launches_that_read_it(git: Git, gbs: Gbs) -> None:
     git.commit({"ddp.yaml": LAUNCHER.format(gpus=8), "run.sh": "accelerate launch --config_file ddp.yaml train.py b/dpo.yaml\n"})
     git.write({"ddp.yaml": LAUNCHER.format(gpus=4)})
-    assert ("b/dpo.yaml", "run.sh:1", "changed", "64", "32") in told(gbs, "HEAD")
+    assert ("b/dpo.yaml", "run.sh:1", "changed", "64", "32") in reported(gbs, "HEAD")
 
 
 def test_a_batch_that_becomes_a_matter_of_run_time_is_not_known(git: Git, gbs: Gbs) -> None:
     git.write({"b/dpo.yaml": edited(UNCLAIMED, per_device_train_batch_size="auto")})
-    assert {status for _, _, status, _, _ in told(gbs, "HEAD")} == {"unknown"}
+    assert {status for _, _, status, _, _ in reported(gbs, "HEAD")} == {"unknown"}
 
 
 def test_a_share_of_each_gpu_that_moves_is_a_change_whatever_the_gpus(git: Git, gbs: Gbs) -> None:
     git.write({"a/sft.yaml": OPEN.replace("accumulation_steps: 2", "accumulation_steps: 4")})  # 4 x 2 of each GPU, then 4 x 4
-    ((path, _, status, before, after),) = told(gbs, "HEAD")
+    ((path, _, status, before, after),) = reported(gbs, "HEAD")
     assert (path, status, before, after) == ("a/sft.yaml", "changed", "128", "32 x GPUs per node")
 
 
 def test_settings_count_on_the_side_where_they_stand(git: Git, gbs: Gbs) -> None:
     git.commit({"gbs.toml": "world-size = 8\n"})
     git.write({"gbs.toml": "world-size = 16\n"})
-    assert ("b/dpo.yaml", None, "changed", "64", "128") in told(gbs, "HEAD")
-    assert ("b/dpo.yaml", None, "same", "8 x GPUs", "64") in told(gbs, "HEAD~1", "HEAD")
+    assert ("b/dpo.yaml", None, "changed", "64", "128") in reported(gbs, "HEAD")
+    assert ("b/dpo.yaml", None, "same", "8 x GPUs", "64") in reported(gbs, "HEAD~1", "HEAD")
 
 
 class TestRenames:
     """A recipe is followed to where it went."""
 
-    def test_a_rename_alone_is_told_once(self, git: Git, gbs: Gbs) -> None:
+    def test_a_rename_alone_is_reported_once(self, git: Git, gbs: Gbs) -> None:
         git.run("mv", "a", "c")
         assert [(c["path"], c["renamed_from"], c["status"]) for c in changes(gbs, "HEAD")] == [("c/sft.yaml", "a/sft.yaml", "renamed")]
 
@@ -221,7 +221,7 @@ class TestRenames:
         git.run("mv", "b", "c")
         git.run("mv", "run.sh", "start.sh")
         git.write({"start.sh": head + RUN.format("c/dpo.yaml --gradient_accumulation_steps 4")})
-        assert ("c/dpo.yaml", "start.sh:3", "changed", "64", "128") in told(gbs, "HEAD")
+        assert ("c/dpo.yaml", "start.sh:3", "changed", "64", "128") in reported(gbs, "HEAD")
 
     def test_of_two_alike_the_one_of_the_same_name_is_taken(self, git: Git, gbs: Gbs) -> None:
         git.commit({"x/one.yaml": UNCLAIMED, "x/two.yaml": UNCLAIMED})
@@ -232,7 +232,7 @@ class TestRenames:
     def test_another_recipe_is_new_and_the_old_one_gone(self, git: Git, gbs: Gbs) -> None:
         (git.root / "a" / "sft.yaml").unlink()
         git.write({"c.yaml": "".join(f"# line {n}\n" for n in range(40)) + UNCLAIMED})
-        assert [(path, status) for path, _, status, _, _ in told(gbs, "HEAD")] == [("a/sft.yaml", "removed"), ("c.yaml", "added")]
+        assert [(path, status) for path, _, status, _, _ in reported(gbs, "HEAD")] == [("a/sft.yaml", "removed"), ("c.yaml", "added")]
 
 
 class TestSeries:
@@ -246,9 +246,9 @@ class TestSeries:
         git.commit({"a/full.yaml": edited(GOOD, gradient_accumulation_steps=8, per_device_train_batch_size=1)}, "a smaller GPU")
         return git
 
-    def test_each_step_tells_its_own(self, series: Git, gbs: Gbs) -> None:
+    def test_each_step_shows_its_own(self, series: Git, gbs: Gbs) -> None:
         assert series.root.is_dir()
-        steps = [told(gbs, f"HEAD~{n}", f"HEAD~{n - 1}") for n in (3, 2, 1)]
+        steps = [reported(gbs, f"HEAD~{n}", f"HEAD~{n - 1}") for n in (3, 2, 1)]
         assert [[entry[2:] for entry in step] for step in steps] == [
             [("changed", "128", "256")],
             [("renamed", "256", "256")],
@@ -257,20 +257,20 @@ class TestSeries:
 
     def test_all_of_it_is_the_same_batch_of_other_operands(self, series: Git, gbs: Gbs) -> None:
         assert series.root.is_dir()
-        assert told(gbs, "HEAD~3") == told(gbs, "HEAD~3..HEAD") == [("a/full.yaml", None, "same", "128", "128")]
+        assert reported(gbs, "HEAD~3") == reported(gbs, "HEAD~3..HEAD") == [("a/full.yaml", None, "same", "128", "128")]
 
     def test_backwards_it_is_the_other_way_round(self, series: Git, gbs: Gbs) -> None:
         assert series.root.is_dir()
-        assert told(gbs, "HEAD~2", "HEAD~3") == [("a/sft.yaml", None, "changed", "256", "128")]
+        assert reported(gbs, "HEAD~2", "HEAD~3") == [("a/sft.yaml", None, "changed", "256", "128")]
 
     def test_three_dots_begin_where_a_branch_left(self, series: Git, gbs: Gbs) -> None:
         series.run("checkout", "-q", "-b", "topic", "HEAD~3")
         series.commit({"b/dpo.yaml": edited(UNCLAIMED, gradient_accumulation_steps=4)})
-        assert [entry[:3] for entry in told(gbs, "main...topic")] == [
+        assert [entry[:3] for entry in reported(gbs, "main...topic")] == [
             ("b/dpo.yaml", None, "changed"),
             ("b/dpo.yaml", "run.sh:1", "changed"),
         ]
-        assert len(told(gbs, "main..topic")) == 3
+        assert len(reported(gbs, "main..topic")) == 3
 
     def test_the_working_tree_is_left_alone(self, series: Git, gbs: Gbs) -> None:
         before = series.run("status", "--porcelain"), series.run("rev-parse", "HEAD")
@@ -278,13 +278,13 @@ class TestSeries:
         assert (series.run("status", "--porcelain"), series.run("rev-parse", "HEAD")) == before
 
 
-def test_paths_select_what_is_told(git: Git, gbs: Gbs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_select_what_is_reported(git: Git, gbs: Gbs, monkeypatch: pytest.MonkeyPatch) -> None:
     git.write({name: edited(text, gradient_accumulation_steps=4) for name, text in (("a/sft.yaml", GOOD), ("b/dpo.yaml", UNCLAIMED))})
-    assert {path for path, *_ in told(gbs, "HEAD", "--", "a")} == {"a/sft.yaml"}
-    assert {path for path, *_ in told(gbs, "HEAD", "--", "a/sft.yaml", "b")} == {"a/sft.yaml", "b/dpo.yaml"}
-    assert told(gbs, "HEAD", "--", "nowhere") == []
+    assert {path for path, *_ in reported(gbs, "HEAD", "--", "a")} == {"a/sft.yaml"}
+    assert {path for path, *_ in reported(gbs, "HEAD", "--", "a/sft.yaml", "b")} == {"a/sft.yaml", "b/dpo.yaml"}
+    assert reported(gbs, "HEAD", "--", "nowhere") == []
     monkeypatch.chdir(git.root / "b")
-    assert {path for path, *_ in told(gbs, "HEAD", "--", ".")} == {"dpo.yaml"}
+    assert {path for path, *_ in reported(gbs, "HEAD", "--", ".")} == {"dpo.yaml"}
 
 
 def test_fail_on_changed_is_a_gate(git: Git, gbs: Gbs) -> None:
@@ -373,7 +373,7 @@ def test_names_that_are_no_utf_8_are_written_out(git: Git, gbs: Gbs) -> None:
 def test_binary_and_deleted_files_are_no_recipes(git: Git, gbs: Gbs) -> None:
     (git.root / "a" / "sft.yaml").write_bytes(b"\x00\x01\x02")
     (git.root / "b" / "dpo.yaml").unlink()
-    assert {(path, status) for path, _, status, _, _ in told(gbs, "HEAD")} == {("a/sft.yaml", "removed"), ("b/dpo.yaml", "removed")}
+    assert {(path, status) for path, _, status, _, _ in reported(gbs, "HEAD")} == {("a/sft.yaml", "removed"), ("b/dpo.yaml", "removed")}
 
 
 class TestErrors:

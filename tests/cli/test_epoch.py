@@ -47,14 +47,16 @@ def test_what_is_never_reached(steps: int, unreached: int) -> None:
         pytest.param(("--world-size", "8"), f"{SFT}packing: true\n", None, id="several rows in one"),
     ],
 )
-def test_it_is_told_of_a_recipe(flags: tuple[str, ...], recipe: str, epoch: tuple[int | None, ...] | None, gbs: Gbs, repo: Path) -> None:
+def test_it_is_reported_for_a_recipe(
+    flags: tuple[str, ...], recipe: str, epoch: tuple[int | None, ...] | None, gbs: Gbs, repo: Path
+) -> None:
     write(repo, {"sft.yaml": recipe})
-    (told,) = json.loads(gbs("show", *flags, "--dataset-size", "10050", "--format", "json", "sft.yaml").out)["recipes"]
+    (reported,) = json.loads(gbs("show", *flags, "--dataset-size", "10050", "--format", "json", "sft.yaml").out)["recipes"]
     names = ("full_steps", "left", "dropped", "unreached")
-    assert told["epoch"] == (None if epoch is None else {"dataset_size": 10_050, **dict(zip(names, epoch, strict=True))})
+    assert reported["epoch"] == (None if epoch is None else {"dataset_size": 10_050, **dict(zip(names, epoch, strict=True))})
 
 
-def test_it_is_told_in_words(gbs: Gbs, repo: Path) -> None:
+def test_it_is_reported_in_words(gbs: Gbs, repo: Path) -> None:
     write(repo, {"sft.yaml": f"{SFT}max_steps: 50\n"})
     lines = gbs("show", "--world-size", "8", "--dataset-size", "10050", "sft.yaml").out.splitlines()
     (one,) = (line for line in lines if "one epoch" in line)

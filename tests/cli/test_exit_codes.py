@@ -114,7 +114,7 @@ def test_files_that_only_stand_beside_a_recipe_are_named(repo: Path, gbs: Gbs) -
     assert (said.code, said.err) == (3, f"gbs: no recipe in 2 files below .: {beside}\n")
 
 
-def test_broken_settings_are_told_and_stop(repo: Path, gbs: Gbs) -> None:
+def test_broken_settings_are_reported_and_stop(repo: Path, gbs: Gbs) -> None:
     write(repo, {"gbs.toml": "gpus-per-node = 'eight'\nnodez = 1\n", "sft.yaml": GOOD})
     said = gbs("check")
     assert (said.code, said.out) == (2, "")

@@ -44,21 +44,21 @@ def test_a_safe_fix_is_written(repo: Path, gbs: Gbs, command: tuple[str, ...]) -
 
 
 @pytest.mark.parametrize(
-    ("flag", "after", "told"),
+    ("flag", "after", "reported"),
     [
         ("--fix-settings", GOOD, "change gradient_accumulation_steps to 2"),
         ("--fix-declarations", STALE.replace("GBS 128", "GBS 256"), "change 128 in the comment to 256"),
     ],
 )
-def test_who_is_believed_decides(repo: Path, gbs: Gbs, flag: str, after: str, told: str) -> None:
+def test_who_is_believed_decides(repo: Path, gbs: Gbs, flag: str, after: str, reported: str) -> None:
     write(repo, {"a/sft.yaml": STALE})
     said = gbs("check", flag)
-    assert (said.code, said.err) == (0, f"gbs: fixed a/sft.yaml GBS101: {told}\n")
+    assert (said.code, said.err) == (0, f"gbs: fixed a/sft.yaml GBS101: {reported}\n")
     assert (repo / "a" / "sft.yaml").read_text() == after
     assert gbs("check", flag).err == ""
 
 
-def test_what_is_not_mended_is_told_with_the_reason(repo: Path, gbs: Gbs) -> None:
+def test_what_is_not_fixed_is_reported_with_the_reason(repo: Path, gbs: Gbs) -> None:
     text = RECIPE.format(accumulation="4  # effective batch size 256 on 16 GPUs")
     write(repo, {"sft.yaml": text})
     said = gbs("fix", "--fix-settings")
@@ -69,7 +69,7 @@ def test_what_is_not_mended_is_told_with_the_reason(repo: Path, gbs: Gbs) -> Non
     assert (repo / "sft.yaml").read_text() == text
 
 
-def test_only_the_paths_given_are_mended(repo: Path, gbs: Gbs) -> None:
+def test_only_the_paths_given_are_fixed(repo: Path, gbs: Gbs) -> None:
     write(repo, {"a.yaml": STALE, "b.yaml": STALE})
     assert gbs("fix", "--fix-settings", "a.yaml").code == 0
     assert (repo / "a.yaml").read_text() == GOOD
@@ -152,8 +152,8 @@ def test_a_link_out_of_the_repository_is_not_followed(repo: Path, gbs: Gbs, tmp_
     assert outside.read_text() == STALE
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="processes are told apart by signals")
-def test_a_run_after_a_killed_one_mends_the_rest_and_removes_what_was_left(repo: Path, gbs: Gbs) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are distinguished by signals")
+def test_a_run_after_a_killed_one_fixes_the_rest_and_removes_what_was_left(repo: Path, gbs: Gbs) -> None:
     write(repo, {f"recipes/{number:02}.yaml": UNUSED for number in range(12)})
     stranger = repo / "recipes" / ".00.yaml.99999999-abcd1234.gbs-tmp"
     stranger.write_text(UNUSED)

@@ -136,7 +136,7 @@ def test_a_file_that_is_there_is_shown_with_its_change(name: str, text: str, rep
 
 
 @pytest.mark.parametrize("flags", [("--dry-run",), ("--diff",), ("--dry-run", "--lock"), ("--diff", "--lock")], ids=" ".join)
-def test_it_only_tells(flags: tuple[str, ...], repo: Path, gbs: Gbs) -> None:
+def test_it_only_reports(flags: tuple[str, ...], repo: Path, gbs: Gbs) -> None:
     out = gbs("init", *flags).out
     assert "gbs.toml" in out
     assert ("gbs.lock" in out) is ("--lock" in flags)

@@ -79,8 +79,8 @@ class TestRecipes:
     def test_of_a_notebook_only_the_numbers_change(self, newline: str, repo: Path, gbs: Gbs) -> None:
         text = NOTEBOOK.replace("\n", newline)
         write(repo, {"a.ipynb": text})
-        told = gbs("scale", "--world-size", "4", "--from-world-size", "2", "a.ipynb").out
-        assert [line.partition(":")[0] for line in told.splitlines() if line.startswith("a.ipynb")] == [
+        reported = gbs("scale", "--world-size", "4", "--from-world-size", "2", "a.ipynb").out
+        assert [line.partition(":")[0] for line in reported.splitlines() if line.startswith("a.ipynb")] == [
             "a.ipynb (cell 2)",
             "a.ipynb (cell 3)",
         ]
@@ -123,7 +123,7 @@ class TestRecipes:
         assert gbs("scale", "sft.yaml", "--nodes", "4").code == 0
         assert gbs("check", "sft.yaml").code == 0
 
-    def test_a_false_claim_is_mended_first(self, repo: Path, gbs: Gbs) -> None:
+    def test_a_false_claim_is_fixed_first(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": STALE})
         said = gbs("scale", "sft.yaml", "--nodes", "1")
         assert (said.code, said.out) == (1, "sft.yaml: comment says 128, but the settings give 256: fix that first (gbs check)\n")
@@ -247,7 +247,7 @@ class TestScripts:
         said = gbs("scale", "run.sh", "--world-size", "4")
         assert (said.code, "it has 2 launches of recipes" in said.out) == (1, True)
 
-    def test_launches_of_a_recipe_that_give_another_batch_then_are_told(self, repo: Path, gbs: Gbs) -> None:
+    def test_launches_of_a_recipe_that_give_another_batch_then_are_reported(self, repo: Path, gbs: Gbs) -> None:
         script = "accelerate launch --num_processes 16 train.py --config sft.yaml\n"
         write(repo, {"sft.yaml": GOOD, "run.sh": script})
         assert "note: run.sh launches it with 256 then\n" in gbs("scale", "sft.yaml", "--nodes", "1").out

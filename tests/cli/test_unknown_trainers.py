@@ -59,7 +59,7 @@ def test_it_is_listed_with_its_key(repo: Path, gbs: Gbs, path: str, text: str, e
     assert SAID not in gbs("check", "-v", "--format", "json").out
 
 
-def test_a_folder_without_recipes_tells_of_it(repo: Path, gbs: Gbs) -> None:
+def test_a_folder_without_recipes_says_so(repo: Path, gbs: Gbs) -> None:
     write(repo, {"notes/a.yaml": "lr: high\n", "runs/b.yaml": OWN})
     start = f"{SAID}train.train_batch_size 8, line 2; gbs init prints a table to start from (docs/own-framework.md)\n"
     said = gbs("check")
@@ -90,7 +90,7 @@ def test_the_table_holds_the_accumulation(repo: Path, gbs: Gbs) -> None:
 
 
 @pytest.mark.parametrize("flag", ["--dry-run", "--diff"])
-def test_init_offers_nothing_where_it_only_tells(repo: Path, gbs: Gbs, flag: str) -> None:
+def test_init_offers_nothing_where_it_only_reports(repo: Path, gbs: Gbs, flag: str) -> None:
     write(repo, {"run.yaml": OWN})
     assert SAID not in gbs("init", flag).out
 

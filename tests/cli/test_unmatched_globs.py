@@ -1,4 +1,4 @@
-"""Path patterns of the settings that match no file are told, once, and change no exit code."""
+"""Path patterns of the settings that match no file are reported once, and change no exit code."""
 
 from pathlib import Path
 
@@ -16,14 +16,14 @@ EXCLUDE = 'exclude = ["{glob}"]\n'
 
 @pytest.mark.parametrize("setting", [EXPECT, HARDWARE, IGNORES, EXCLUDE])
 @pytest.mark.parametrize("glob", ["recipes/**", "recipes", "*.yaml", "{recipes,none}/**"])
-def test_what_matches_a_file_is_not_told(repo: Path, gbs: Gbs, setting: str, glob: str) -> None:
+def test_what_matches_a_file_is_not_reported(repo: Path, gbs: Gbs, setting: str, glob: str) -> None:
     write(repo, {**FILES, "gbs.toml": setting.replace("{glob}", glob)})
     assert "matches no file" not in gbs("check").err
 
 
 @pytest.mark.parametrize("setting", [EXPECT, HARDWARE, IGNORES, LAUNCH, EXCLUDE])
 @pytest.mark.parametrize("glob", ["recipe/**", "*.yamll"])
-def test_what_matches_nothing_is_told(repo: Path, gbs: Gbs, setting: str, glob: str) -> None:
+def test_what_matches_nothing_is_reported(repo: Path, gbs: Gbs, setting: str, glob: str) -> None:
     write(repo, {**FILES, "gbs.toml": setting.replace("{glob}", glob)})
     said = gbs("check")
     assert (said.code, said.err.count("\n")) == (0, 1)

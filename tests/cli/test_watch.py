@@ -136,7 +136,7 @@ def test_what_it_writes_itself_is_no_change(watched: tuple[Path, Watcher]) -> No
 
 
 @pytest.mark.parametrize("watched", [("--fix-declarations", "-q")], indirect=True)
-def test_a_quiet_watch_tells_findings_only(watched: tuple[Path, Watcher]) -> None:
+def test_a_quiet_watch_shows_findings_only(watched: tuple[Path, Watcher]) -> None:
     root, watcher = watched
     write(root, {"b.yaml": STALE.replace("128", "64")})
     while "GBS 256" not in (root / "b.yaml").read_text():

@@ -1,4 +1,4 @@
-"""A measurement over the corpus: break one operand of a recipe that holds, mend it, and compare.
+"""A measurement over the corpus: break one operand of a recipe that holds, fix it, and compare.
 
 Each recipe whose global batch follows on 8 GPUs gets a comment that states it. Then one setting of its batch is changed, as somebody
 might, and `--fix-settings` has to find a batch that is as stated again; of `--fix-declarations` the comment has to follow. The rest of
@@ -99,7 +99,7 @@ def breakages(source: Source, run: Run) -> Iterator[Broken]:
             yield Broken(source._replace(text=text), size.value, leaf.at, leaf.value, now)
 
 
-def mended(broken: Broken, kind: str) -> FixResult:
+def repaired(broken: Broken, kind: str) -> FixResult:
     """What mending a broken recipe comes to."""
     return fix(Alone(broken.source), (broken.source.path,), _SETTINGS, Given(), (kind,))
 
@@ -110,7 +110,7 @@ def judged(broken: Broken, kind: str) -> str:
     before = check(Alone(broken.source), (path,), _SETTINGS, Given())
     if not before.findings():
         return "not broken"
-    found = mended(broken, kind)
+    found = repaired(broken, kind)
     after = found.files[path][1] if path in found.files else broken.source
     left = [finding.code for finding in check(Alone(after), (path,), _SETTINGS, Given()).findings()]
     if left and kind == Applicability.DECLARATIONS and not any(code.startswith("GBS1") for code in left):

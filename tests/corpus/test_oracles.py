@@ -26,7 +26,7 @@ ON_ANY_GPUS = {"axolotl", "levanter", "litgpt"}
 # What the framework says in code that the oracles did not execute, by file and function; commits are those of the oracles.
 _AUTO = (
     "transformers integrations/deepspeed.py (fill_match): an argument of the Trainer takes the place of `auto` before DeepSpeed reads it,"
-    " and nobody gives such a file to DeepSpeed itself"
+    " and such a file is not given to DeepSpeed itself"
 )
 _EXPERTS = (
     "megatron/core/parallel_state.py:880-884 (initialize_model_parallel): RuntimeError where the GPUs are no multiple of expert x tensor x"
@@ -81,12 +81,12 @@ def _at_first(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(verb: str, case: dict[str, Any], folder: str) -> dict[str, Any]:
-    told, complained = StringIO(), StringIO()
-    with redirect_stdout(told), redirect_stderr(complained), pytest.MonkeyPatch.context() as here:
+    reported, complained = StringIO(), StringIO()
+    with redirect_stdout(reported), redirect_stderr(complained), pytest.MonkeyPatch.context() as here:
         here.chdir(folder)
         code = main([verb, "--format", "json", *_flags(case["launch"]), "."])
     try:
-        answer: dict[str, Any] = json.loads(told.getvalue())
+        answer: dict[str, Any] = json.loads(reported.getvalue())
     except ValueError:
         return {"broken": f"exit {code}: {complained.getvalue()[-300:]}"}
     return answer
@@ -144,11 +144,11 @@ def test_every_case_agrees_with_the_framework(table: str) -> None:
 
 def test_every_phase_of_a_schedule_agrees(tmp_path: Path) -> None:
     oracles()
-    told = 0
+    reported = 0
     for case in cases("levanter"):
         if "batch_schedule" not in case["expect"]:
             continue
-        told += 1
+        reported += 1
         (tmp_path / case["id"]).mkdir()
         for name, text in case["files"].items():
             (tmp_path / case["id"] / name).write_text(text, encoding="utf-8")
@@ -156,7 +156,7 @@ def test_every_phase_of_a_schedule_agrees(tmp_path: Path) -> None:
         accumulation = case["expect"]["schedule_gradient_accumulation_steps"]
         assert stages["global_batch_size"] == [batch for _, batch in case["expect"]["batch_schedule"]]
         assert stages.get("gradient_accumulation_steps", [None] * len(accumulation)) == accumulation
-    assert told
+    assert reported
 
 
 def test_exceptions_are_few_and_of_known_tables() -> None:

@@ -251,7 +251,7 @@ def test_a_folder_that_looks_like_a_git_directory_runs_nothing(git: Git) -> None
     with pytest.raises(UsageError, match="is not a git repository, or one that git does not trust"):
         GitRepository(sub)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GIT_DIR", str(sub))  # where git is told that it is one, it still fetches nothing
+        patch.setenv("GIT_DIR", str(sub))  # if git is given one, it still fetches nothing
         with tree(Git(sub)) as found:
             assert isinstance(found.read("a.yaml"), Unreadable) or isinstance(found.read("sub/a.yaml"), Unreadable)
     assert not mark.exists()

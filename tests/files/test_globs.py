@@ -116,7 +116,7 @@ def test_a_hostile_pattern_is_refused_quickly(pattern: str, path: str) -> None:
         pytest.param("{a,b}" * 7, "covers more than 64 patterns", id="128 spellings"),
     ],
 )
-def test_a_pattern_that_can_match_nothing_is_told(pattern: str, expected: str) -> None:
+def test_a_pattern_that_can_match_nothing_is_reported(pattern: str, expected: str) -> None:
     assert problem(pattern) == expected
 
 

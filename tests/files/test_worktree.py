@@ -134,7 +134,7 @@ def test_a_huge_file_is_refused_without_being_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
-def test_a_file_that_tells_no_size_is_read() -> None:
+def test_a_file_that_gives_no_size_is_read() -> None:
     assert _text(WorkTree("/proc/self"), "status").startswith("Name:")
     assert "larger than 3 bytes" in _reason(WorkTree("/proc/self", max_file_size=3), "status")
 

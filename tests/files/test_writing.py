@@ -179,7 +179,7 @@ def _as_nobody(folder: Path, code: str) -> str:
 
 @pytest.fixture
 def open_folder(tmp_path: Path) -> Path:
-    """A folder that every user may enter, and nobody else may change."""
+    """A folder that every user may enter, and only its owner may change."""
     for parent in (tmp_path, *tmp_path.parents):
         if parent.is_relative_to(Path("/tmp")) and parent != Path("/tmp"):
             parent.chmod(parent.stat().st_mode | 0o055)
@@ -278,7 +278,7 @@ def _killed(folder: Path, code: str) -> None:
     assert done.returncode == -signal.SIGKILL
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="processes are told apart by signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are distinguished by signals")
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
     _killed(tmp_path, "write_together(sys.argv[1], changes)")
     left = [name for name in _names(tmp_path) if name.endswith(".gbs-tmp")]

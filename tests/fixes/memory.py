@@ -1,4 +1,4 @@
-"""Files in memory, for tests that mend them."""
+"""Files in memory, for tests that fix them."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Memory(NamedTuple):
         return path in self.files
 
 
-def mended(files: Mapping[str, str], *kinds: str, given: Given | None = None) -> FixResult:
+def repaired(files: Mapping[str, str], *kinds: str, given: Given | None = None) -> FixResult:
     """What mending `files` comes to."""
     return fix(Memory(files), (), Settings(), given or Given(), kinds)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies
 from pytest_gbs import Given
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.rules import manuals
-from tests.fixes.memory import DECLARATIONS, SETTINGS, mended, recipe, text
+from tests.fixes.memory import DECLARATIONS, SETTINGS, recipe, repaired, text
 
 # 2 nodes of 8: micro x accumulation x 16.
 HEADER = "Config for 2 nodes of 8 x H100s with GBS 128"
@@ -26,12 +26,12 @@ HEADER = "Config for 2 nodes of 8 x H100s with GBS 128"
     ],
 )
 def test_what_needs_no_mending_stays(before: str, kinds: tuple[str, ...]) -> None:
-    found = mended({"sft.yaml": before}, *kinds)
+    found = repaired({"sft.yaml": before}, *kinds)
     assert (found.files, found.applied, found.refused) == ({}, (), ())
 
 
 def test_a_stale_claim_needs_a_decision() -> None:
-    found = mended({"sft.yaml": recipe(4, 4, HEADER)})
+    found = repaired({"sft.yaml": recipe(4, 4, HEADER)})
     assert found.files == {}
     assert [finding.code for finding in found.report.findings()] == ["GBS101"]
 
@@ -61,7 +61,7 @@ def test_a_stale_claim_needs_a_decision() -> None:
     ],
 )
 def test_believing_the_claim_changes_a_setting(before: str, after: str) -> None:
-    found = mended({"sft.yaml": before}, SETTINGS)
+    found = repaired({"sft.yaml": before}, SETTINGS)
     assert text(found, before) == after
     assert found.report.findings() == ()
 
@@ -97,22 +97,22 @@ def test_believing_the_claim_changes_a_setting(before: str, after: str) -> None:
     ],
 )
 def test_believing_the_settings_changes_the_comment(before: str, after: str) -> None:
-    found = mended({"sft.yaml": before}, DECLARATIONS)
+    found = repaired({"sft.yaml": before}, DECLARATIONS)
     assert text(found, before) == after
     assert found.report.findings() == ()
 
 
 @pytest.mark.parametrize("kind", [SETTINGS, DECLARATIONS])
 def test_a_second_time_changes_nothing(kind: str) -> None:
-    once = mended({"sft.yaml": recipe(4, 4, HEADER)}, kind)
+    once = repaired({"sft.yaml": recipe(4, 4, HEADER)}, kind)
     assert once.files
-    assert mended({"sft.yaml": once.files["sft.yaml"][1].text}, kind).files == {}
+    assert repaired({"sft.yaml": once.files["sft.yaml"][1].text}, kind).files == {}
 
 
 def test_a_claim_that_no_whole_number_reaches_stays() -> None:
     # 127 on 16 GPUs: nothing times 16 is 127.
     before = recipe(4, 4, HEADER.replace("128", "127"))
-    found = mended({"sft.yaml": before}, SETTINGS)
+    found = repaired({"sft.yaml": before}, SETTINGS)
     assert (found.files, found.refused) == ({}, ())
     assert [finding.code for finding in found.report.findings()] == ["GBS101"]
 
@@ -120,7 +120,7 @@ def test_a_claim_that_no_whole_number_reaches_stays() -> None:
 def test_claims_that_exclude_each_other_are_left_to_people() -> None:
     # 4 x 4 x 16 = 256 is what the first says; mending the second would break it.
     before = recipe(4, 4, "Config for 2 nodes of 8 GPUs with GBS 256", "effective batch size 128 on 16 GPUs")
-    found = mended({"sft.yaml": before}, SETTINGS)
+    found = repaired({"sft.yaml": before}, SETTINGS)
     assert found.files == {}
     assert all("would be reported instead" in each.why for each in found.refused)
     assert found.refused
@@ -132,44 +132,44 @@ def test_a_repair_that_breaks_a_division_gives_way_to_another() -> None:
         "# gbs: 32 on 8 gpus\nmodel_name_or_path: my/model\ndataset_name: my/prompts\nreward_funcs: [accuracy]\nnum_generations: 8\n"
         "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\n"
     )
-    found = mended({"grpo.yaml": before}, SETTINGS)
+    found = repaired({"grpo.yaml": before}, SETTINGS)
     assert text(found, before, "grpo.yaml") == before.replace("steps: 4", "steps: 2")
     assert found.report.findings() == ()
 
 
-def test_a_false_factor_is_mended_although_the_claim_itself_stays_open() -> None:
+def test_a_false_factor_is_fixed_although_the_claim_itself_stays_open() -> None:
     # 2 x 8 x GPUs: 16 on one, 32 on two. Nothing says how many there are, before and after.
     before = (
         "model_name_or_path: my/model\ndataset_name: my/chat\nper_device_train_batch_size: 2\n"
         "gradient_accumulation_steps: 8  # effective batch size = 4 per GPU * 8 = 32\n"
     )
-    found = mended({"sft.yaml": before}, DECLARATIONS)
+    found = repaired({"sft.yaml": before}, DECLARATIONS)
     assert text(found, before) == before.replace("4 per GPU * 8 = 32", "2 per GPU * 8 = 16")
     assert found.report.findings() == ()
 
 
-def test_the_target_is_mended_where_it_is_what_is_stated() -> None:
+def test_the_target_is_fixed_where_it_is_what_is_stated() -> None:
     before = (
         "# gbs: 64 on 8 gpus\ncheckpoint_dir: checkpoints/my/model\ndevices: 8\ntrain:\n  global_batch_size: 128\n"
         "  micro_batch_size: 4\n  lr_warmup_steps: 100\n  save_interval: 1000\n"
     )
-    found = mended({"lora.yaml": before}, SETTINGS)
+    found = repaired({"lora.yaml": before}, SETTINGS)
     assert text(found, before, "lora.yaml") == before.replace("size: 128", "size: 64")
 
 
 def test_an_unused_suppression_goes_safely() -> None:
     before = recipe(4, 2, HEADER, "gbs: ignore[GBS101] it was so")
-    assert text(mended({"sft.yaml": before}), before) == recipe(4, 2, HEADER)
+    assert text(repaired({"sft.yaml": before}), before) == recipe(4, 2, HEADER)
 
 
 @pytest.mark.parametrize("kinds", [(), (SETTINGS,), (DECLARATIONS,)], ids=["safe", "settings", "declarations"])
 @pytest.mark.parametrize("rule", manuals(), ids=lambda rule: rule.code)
-def test_bad_examples_are_mended_for_good_or_left(rule: Rule, kinds: tuple[str, ...]) -> None:
+def test_bad_examples_are_fixed_for_good_or_left(rule: Rule, kinds: tuple[str, ...]) -> None:
     for example in rule.bad:
         given = Given(world_size=int(example.flags[1])) if example.flags[:1] == ("--world-size",) else Given()
-        found = mended(dict(example.files), *kinds, given=given)
+        found = repaired(dict(example.files), *kinds, given=given)
         left = {path: after.text for path, (_, after) in found.files.items()}
-        again = mended(dict(example.files) | left, *kinds, given=given)
+        again = repaired(dict(example.files) | left, *kinds, given=given)
         assert again.files == {}
         assert bool(found.files) == bool(found.applied)
 
@@ -197,38 +197,38 @@ def test_what_arithmetic_settles_is_settled(code: str, kinds: tuple[str, ...]) -
     (rule,) = (rule for rule in manuals() if rule.code == code)
     example = rule.bad[0]
     given = Given(world_size=int(example.flags[1])) if example.flags[:1] == ("--world-size",) else Given()
-    found = mended(dict(example.files), *kinds, given=given)
+    found = repaired(dict(example.files), *kinds, given=given)
     assert code in [repair.finding.code for repair in found.applied]
     assert code not in [finding.code for finding in found.report.findings()]
 
 
 def test_an_alias_is_left_alone() -> None:
     before = recipe("&four 4", "*four", HEADER.replace("128", "512"))
-    found = mended({"sft.yaml": before}, SETTINGS)
+    found = repaired({"sft.yaml": before}, SETTINGS)
     # 4 x 4 x 16 = 256; the micro batch is an anchor, whose alias would change too.
     assert found.files == {}
     assert [each.why for each in found.refused] == ["gradient_accumulation_steps would change too"]
 
 
-def test_each_file_is_mended_though_another_can_not_be() -> None:
+def test_each_file_is_fixed_though_another_can_not_be() -> None:
     hopeless, stale = recipe(4, 4, HEADER.replace("128", "127")), recipe(4, 4, HEADER)
     contradicting = recipe(4, 4, "Config for 2 nodes of 8 GPUs with GBS 256", "effective batch size 128 on 16 GPUs")
-    found = mended({"a.yaml": hopeless, "b.yaml": stale, "c.yaml": contradicting, "d.yaml": stale}, SETTINGS)
+    found = repaired({"a.yaml": hopeless, "b.yaml": stale, "c.yaml": contradicting, "d.yaml": stale}, SETTINGS)
     assert sorted(found.files) == ["b.yaml", "d.yaml"]
     assert {each.repair.finding.at.source for each in found.refused} == {"c.yaml"}
 
 
-def test_a_flag_of_a_launch_is_mended_in_its_script() -> None:
+def test_a_flag_of_a_launch_is_fixed_in_its_script() -> None:
     script = "#!/bin/bash\naccelerate launch --num_processes 4 train.py --config sft.yaml --gradient_accumulation_steps 4\n"
     files = {"sft.yaml": recipe(4, 4, "Config for 1 node of 8 GPUs with GBS 128"), "run.sh": script}
-    found = mended(files, SETTINGS)
+    found = repaired(files, SETTINGS)
     # 4 x 8 x 4 = 128.
     assert {path: after.text for path, (_, after) in found.files.items()} == {"run.sh": script.replace("steps 4", "steps 8")}
 
 
 def test_hardware_given_by_flags_counts() -> None:
     before = recipe(4, 4, "global batch size 128")
-    found = mended({"sft.yaml": before}, SETTINGS, given=Given(world_size=16))
+    found = repaired({"sft.yaml": before}, SETTINGS, given=Given(world_size=16))
     assert text(found, before) == recipe(4, 2, "global batch size 128")
 
 
@@ -237,23 +237,23 @@ def test_hardware_given_by_flags_counts() -> None:
 def test_strange_text_in_a_recipe_stays_as_it_is(strange: str, offset: int, kind: str) -> None:
     stale = recipe(4, 4, HEADER)
     before = stale[:offset] + strange.replace("\0", "") + stale[offset:]
-    found = mended({"sft.yaml": before}, kind)
+    found = repaired({"sft.yaml": before}, kind)
     after = text(found, before)
     digits = str.maketrans("", "", "0123456789,_")
     if "\ngradient_accumulation_steps:" not in before:
         after = after.replace("gradient_accumulation_steps: 2\n", "")  # it has its default then, and gets a line
     assert after.translate(digits) == before.translate(digits)
-    assert mended({"sft.yaml": text(found, before)}, kind).files == {}
+    assert repaired({"sft.yaml": text(found, before)}, kind).files == {}
 
 
 def test_a_misspelt_key_is_no_default() -> None:
     before = recipe(4, None, HEADER, more="gradient_acumulation_steps: 2")
-    assert mended({"sft.yaml": before}, SETTINGS).files == {}
+    assert repaired({"sft.yaml": before}, SETTINGS).files == {}
 
 
 def test_a_huge_file_is_refused_in_one_line() -> None:
     before = recipe(4, 4, HEADER) + "# " + "x" * 1_000_000 + "\n"
-    found = mended({"sft.yaml": before}, SETTINGS)
+    found = repaired({"sft.yaml": before}, SETTINGS)
     assert found.files == {}
     assert all("too many to read it again" in each.why for each in found.refused)
     assert found.refused

@@ -242,7 +242,7 @@ def test_what_counts_optimizer_steps_is_named() -> None:
     assert result.counted == ("save_steps", "warmup_steps")
 
 
-def test_what_is_near_is_told() -> None:
+def test_what_is_near_is_reported() -> None:
     found = scaled(TRL.format(micro=4, steps=8), _on(24), _on(8))
     assert isinstance(found, Stuck)
     assert found.near == (240, 264, (8, 16, 32, 64))

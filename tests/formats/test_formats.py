@@ -125,7 +125,7 @@ def test_fewer_words_leave_the_findings_and_more_list_the_files() -> None:
     assert "unreadable   broken.yaml  not UTF-8 at byte 3\n" in loud
 
 
-def test_a_finding_of_two_files_is_told_once() -> None:
+def test_a_finding_of_two_files_is_reported_once() -> None:
     doubled = REPORT._replace(files=(*REPORT.files, REPORT.files[0]._replace(document=2)))
     assert find("concise").render(doubled, FormatOptions()) == find("concise").render(REPORT, FormatOptions())
 

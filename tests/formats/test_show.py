@@ -1,4 +1,4 @@
-"""What `gbs show` tells of recipes: built by hand, with a small table of a framework that does not exist."""
+"""What `gbs show` prints about recipes: built by hand, with a small table of a framework that does not exist."""
 
 import json
 
@@ -232,17 +232,17 @@ def test_a_division_that_leaves_a_remainder_says_so(rounding: str, batch: int, t
     divides = Equation(Name.GRADIENT_ACCUMULATION_STEPS, (Name.GLOBAL_BATCH_SIZE,), factors, rounding)
     given = {Name.GLOBAL_BATCH_SIZE: batch, Name.MICRO_BATCH_SIZE: 2, Name.DATA_PARALLEL_SIZE: 8}
     stated: dict[str, Size] = {name: Quantity(name, number, Origin.FILE) for name, number in given.items()}
-    told = report(UNKNOWN._replace(framework=TOY._replace(equations=(divides,)), geometry=Geometry(solve(stated, (divides,)), {})))
-    line = next(line for line in shown("text", told).splitlines() if line.startswith("  accumulation"))
+    reported = report(UNKNOWN._replace(framework=TOY._replace(equations=(divides,)), geometry=Geometry(solve(stated, (divides,)), {})))
+    line = next(line for line in shown("text", reported).splitlines() if line.startswith("  accumulation"))
     assert line.removeprefix("  accumulation").lstrip() == text
-    value = json.loads(shown("json", told))["recipes"][0]["quantities"]["gradient_accumulation_steps"]
+    value = json.loads(shown("json", reported))["recipes"][0]["quantities"]["gradient_accumulation_steps"]
     assert (value.get("value", value.get("reason")), value["arithmetic"]) == entry
 
 
-def test_gpus_that_leave_a_rest_are_told_as_they_are_shared() -> None:
+def test_gpus_that_leave_a_rest_are_shown_as_they_are_shared() -> None:
     three = {Name.TENSOR_PARALLEL_SIZE: Quantity(Name.TENSOR_PARALLEL_SIZE, 3, Origin.FILE)}
-    told = shown("text", report(run(sizes(world_size=Quantity(Name.WORLD_SIZE, 8, Origin.FILE)) | three, claimed=False)))
-    assert "  data-parallel size         -   8 GPUs / (tensor 3) is not a whole number\n" in told
+    reported = shown("text", report(run(sizes(world_size=Quantity(Name.WORLD_SIZE, 8, Origin.FILE)) | three, claimed=False)))
+    assert "  data-parallel size         -   8 GPUs / (tensor 3) is not a whole number\n" in reported
 
 
 @pytest.mark.parametrize(
@@ -257,8 +257,8 @@ def test_gpus_that_are_not_known_are_shared_by_what_is(known: tuple[str, ...], t
     names = tuple(f"{each}_parallel_size" for each in ("tensor", "pipeline"))
     ranks = Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), names)
     stated: dict[str, Size] = {f"{each}_parallel_size": Quantity(f"{each}_parallel_size", 2, Origin.FILE) for each in known}
-    told = report(UNKNOWN._replace(framework=TOY._replace(equations=(ranks,)), geometry=Geometry(stated, {})))
-    line = next(line for line in shown("text", told).splitlines() if line.startswith("  data-parallel size"))
+    reported = report(UNKNOWN._replace(framework=TOY._replace(equations=(ranks,)), geometry=Geometry(stated, {})))
+    line = next(line for line in shown("text", reported).splitlines() if line.startswith("  data-parallel size"))
     assert line.split(maxsplit=2)[2] == text
 
 

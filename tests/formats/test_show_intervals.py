@@ -1,4 +1,4 @@
-"""How often a run saves and evaluates, as `gbs show` tells it."""
+"""How often a run saves and evaluates, as `gbs show` prints it."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def test_a_pair_is_two_sequences(hardware: list[str], tmp_path: Path, capsys: py
         pytest.param("save_strategy: 'no'\n", "never, save_strategy: 'no'", id="never"),
     ],
 )
-def test_saves_are_told_as_they_happen(more: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_saves_are_shown_as_they_happen(more: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "sft.yaml"
     path.write_text(RECIPE + more, encoding="utf-8")
     assert main(["show", str(path)]) == 0

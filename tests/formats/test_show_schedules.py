@@ -1,4 +1,4 @@
-"""Sizes that change while training runs, as `gbs show` tells them."""
+"""Sizes that change while training runs, as `gbs show` prints them."""
 
 import json
 from pathlib import Path
@@ -24,28 +24,28 @@ model: {micro_batch_size: 2, global_batch_size: 64, rampup_batch_size: [16, 8, 3
 """
 
 
-def _told(capsys: pytest.CaptureFixture[str], folder: Path, text: str, *flags: str) -> str:
+def _reported(capsys: pytest.CaptureFixture[str], folder: Path, text: str, *flags: str) -> str:
     (folder / "run.yaml").write_text(text, encoding="utf-8")
     assert main(["show", *flags, str(folder / "run.yaml")]) == 0
     return capsys.readouterr().out
 
 
 def test_a_batch_that_stays_has_no_stages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = _told(capsys, tmp_path, LEVANTER.format(batch=128), "--world-size", "8")
-    assert "first" not in told
-    assert "last stage" not in told
+    reported = _reported(capsys, tmp_path, LEVANTER.format(batch=128), "--world-size", "8")
+    assert "first" not in reported
+    assert "last stage" not in reported
 
 
-def test_what_follows_from_a_schedule_is_told_with_its_stages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = _told(capsys, tmp_path, LEVANTER.format(batch=STAGES), "--world-size", "8")
-    lines = {" ".join(line.split()) for line in told.splitlines()}
+def test_what_follows_from_a_schedule_is_reported_with_its_stages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reported = _reported(capsys, tmp_path, LEVANTER.format(batch=STAGES), "--world-size", "8")
+    lines = {" ".join(line.split()) for line in reported.splitlines()}
     assert "global batch size 128 trainer.train_batch_size, line 4: first 32, 64, then 128" in lines
     assert "micro batch size 4 trainer.per_device_parallelism, line 5" in lines
     assert "accumulation 4 = 128 / (4 x 8): first 1, 2, then 4" in lines
     assert "evaluation every 10 steps = 1,280 samples in the last stage" in lines
 
 
-def test_a_table_tells_the_first_and_the_last(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_shows_the_first_and_the_last(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "other.yaml").write_text(LEVANTER.format(batch=128), encoding="utf-8")
     (tmp_path / "run.yaml").write_text(LEVANTER.format(batch=STAGES), encoding="utf-8")
     assert main(["show", "--world-size", "8", str(tmp_path)]) == 0
@@ -56,6 +56,6 @@ def test_a_table_tells_the_first_and_the_last(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_stage_that_does_not_divide_has_no_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # On 8 GPUs 16 samples are one micro batch of 2 each, 24 are one and a half.
-    assert "= 64 / (2 x 8): first 1, -, 2, -, 3, ..., then 4\n" in _told(capsys, tmp_path, NEMO)
-    quantities: dict[str, Any] = json.loads(_told(capsys, tmp_path, NEMO, "--format", "json"))["recipes"][0]["quantities"]
+    assert "= 64 / (2 x 8): first 1, -, 2, -, 3, ..., then 4\n" in _reported(capsys, tmp_path, NEMO)
+    quantities: dict[str, Any] = json.loads(_reported(capsys, tmp_path, NEMO, "--format", "json"))["recipes"][0]["quantities"]
     assert quantities["gradient_accumulation_steps"]["stages"] == [1, None, 2, None, 3, None, 4]

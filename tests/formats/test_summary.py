@@ -75,14 +75,14 @@ def test_headline(files: tuple[FileReport, ...], expected: str) -> None:
     ],
 )
 def test_assumptions_are_said_once_with_the_setting_that_makes_them_facts(verdicts: list[str], expected: list[str]) -> None:
-    found = [line for line in told(report(*recipes(*verdicts, assumptions=(EIGHT,)))) if "assume" in line]
+    found = [line for line in reported(report(*recipes(*verdicts, assumptions=(EIGHT,)))) if "assume" in line]
     rest = " 8 GPUs per node (3 launcher files agree); if that is right, set gpus-per-node = 8 in [tool.gbs]"
     assert found == [line + rest for line in expected]
 
 
 def test_an_assumption_of_some_says_of_how_many() -> None:
     files = (*recipes(Verdict.VERIFIED, assumptions=(EIGHT,)), *(f._replace(path="x.yaml") for f in recipes(Verdict.VERIFIED)))
-    assert told(report(*files))[0].startswith("1 of 2 verified assumes 8 GPUs per node")
+    assert reported(report(*files))[0].startswith("1 of 2 verified assumes 8 GPUs per node")
 
 
 def test_an_open_claim_has_a_line_of_its_own_and_the_advice_comes_last() -> None:
@@ -93,7 +93,9 @@ def test_an_open_claim_has_a_line_of_its_own_and_the_advice_comes_last() -> None
         Undetermined("GBS205", at, "a constraint that waits for hardware", ("world_size",), claim=False),
     )
     file = recipes(Verdict.UNDETERMINED)[0]._replace(undetermined=open_claims)
-    assert told(report(file, advice="set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides 1 claim")) == [
+    assert reported(
+        report(file, advice="set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides 1 claim")
+    ) == [
         "undetermined: 0.yaml:1:1  comment says 128: true with 8 GPUs per node",
         "undetermined: 0.yaml:1:1  comment says 64: GPUs and micro batch size unknown",
         "nothing was verified",
@@ -112,7 +114,7 @@ def test_an_open_claim_has_a_line_of_its_own_and_the_advice_comes_last() -> None
     ],
 )
 def test_it_says_where_nothing_was_verified(verdicts: list[str], expected: bool) -> None:
-    assert ("nothing was verified" in told(report(*recipes(*verdicts)))) is expected
+    assert ("nothing was verified" in reported(report(*recipes(*verdicts)))) is expected
 
 
 @pytest.mark.parametrize(
@@ -124,10 +126,10 @@ def test_it_says_where_nothing_was_verified(verdicts: list[str], expected: bool)
     ],
 )
 def test_it_says_what_to_do_with_launches_alone(files: tuple[FileReport, ...], expected: bool) -> None:
-    assert any("gbs lock records them" in line for line in told(report(*files))) is expected
+    assert any("gbs lock records them" in line for line in reported(report(*files))) is expected
 
 
-def told(about: Report) -> list[str]:
+def reported(about: Report) -> list[str]:
     return list(remarks(about, Places(about, FormatOptions())))
 
 
@@ -136,11 +138,11 @@ def test_recipes_without_a_claim_that_holds_are_consistent() -> None:
     found = report(*recipes(Verdict.VERIFIED, Verdict.UNCLAIMED), checked)
     assert headline(found) == "3 recipes in 3 files: 1 verified, 1 consistent, 1 unclaimed"
     assuming = found._replace(files=tuple(each._replace(assumptions=(EIGHT,)) for each in found.files))
-    assert told(assuming)[0].startswith("verified and consistent assume 8 GPUs per node")
-    assert told(found._replace(files=(*found.files[:2], checked._replace(assumptions=(EIGHT,)))))[0].startswith("consistent assumes 8")
-    assert "consistent: this recipe states no batch size, and passes the framework's own checks; gbs lock protects it" in told(found)
+    assert reported(assuming)[0].startswith("verified and consistent assume 8 GPUs per node")
+    assert reported(found._replace(files=(*found.files[:2], checked._replace(assumptions=(EIGHT,)))))[0].startswith("consistent assumes 8")
+    assert "consistent: this recipe states no batch size, and passes the framework's own checks; gbs lock protects it" in reported(found)
     twice = found._replace(files=(*found.files, checked._replace(path="10.yaml")))
-    assert "consistent: these recipes state no batch size, and pass the framework's own checks; gbs lock protects them" in told(twice)
+    assert "consistent: these recipes state no batch size, and pass the framework's own checks; gbs lock protects them" in reported(twice)
 
 
 @pytest.mark.parametrize(("rule", "expected"), [("GBS202", "1 consistent"), ("GBS101", "1 verified"), ("GBS106", "1 verified")])
@@ -159,7 +161,7 @@ def test_a_program_with_findings_is_not_a_launcher(path: str, expected: str) -> 
 @pytest.mark.parametrize(("suppressed", "expected"), [(0, True), (1, False)])
 def test_a_recipe_whose_findings_are_suppressed_may_state_a_batch(suppressed: int, expected: bool) -> None:
     checked = FileReport("a.yaml", 1, Role.RECIPE, "trl", Verdict.UNCLAIMED, (), suppressed=suppressed)
-    assert any("states no batch size" in line for line in told(report(checked))) is expected
+    assert any("states no batch size" in line for line in reported(report(checked))) is expected
 
 
 def test_findings_are_counted() -> None:

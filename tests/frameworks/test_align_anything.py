@@ -58,7 +58,7 @@ def test_it_leaves_the_files_of_others_alone(text: str) -> None:
         (PPO.format(2) + "  num_generations: 10", "GRPO"),
     ],
 )
-def test_what_a_trainer_reads_tells_it_from_the_others(more: str, expected: str) -> None:
+def test_what_a_trainer_reads_distinguishes_it_from_the_others(more: str, expected: str) -> None:
     assert title(_recipe(more)) == f"align-anything ({expected})"
 
 

@@ -254,8 +254,8 @@ def test_broken_groups_are_found(text: str, hardware: dict[str, int]) -> None:
         pytest.param("micro_batch_size: 4\nbatch_size: 4\n", id="what is trained with"),
         pytest.param("micro_batch_size: 4\nbatch_size: 64\ngradient_accumulation_steps:\n", id="the accumulation follows from it"),
         pytest.param("micro_batch_size: 4\nbatch_size: 64\ngradient_accumulation_steps: 2\n", id="refused"),
-        pytest.param("micro_batch_size: ${MICRO}\nbatch_size: 64\n", id="a micro batch that nobody knows"),
-        pytest.param("micro_batch_size: 4\nbatch_size: ${TOTAL}\n", id="a total that nobody knows"),
+        pytest.param("micro_batch_size: ${MICRO}\nbatch_size: 64\n", id="an unknown micro batch"),
+        pytest.param("micro_batch_size: 4\nbatch_size: ${TOTAL}\n", id="an unknown total"),
         pytest.param("micro_batch_size: 4\nbatch_size: [64]\n", id="a list"),
     ],
 )

@@ -27,7 +27,7 @@ def _report(folder: Path, text: str, pin: str = COMMIT, processes: int = 1) -> R
     return check(WorkTree(folder), (), Settings(), CommandLineHardware(world_size=processes))
 
 
-def _told(report: Report) -> tuple[list[tuple[str, str]], list[str]]:
+def _reported(report: Report) -> tuple[list[tuple[str, str]], list[str]]:
     """The findings, and what is undetermined."""
     (file,) = (file for file in report.files if file.path == "grpo.yaml")
     return [(each.code, each.severity) for each in file.findings], [each.implies for each in file.undetermined if each.claim]
@@ -41,18 +41,18 @@ def _told(report: Report) -> tuple[list[tuple[str, str]], list[str]]:
     ],
 )
 def test_groups_that_all_versions_accept_are_in_order(tmp_path: Path, group: int, micro: int, processes: int) -> None:
-    assert _told(_report(tmp_path, GRPO.format(group=group, micro=micro), processes=processes)) == ([], [])
+    assert _reported(_report(tmp_path, GRPO.format(group=group, micro=micro), processes=processes)) == ([], [])
 
 
 def test_groups_that_older_versions_refuse_are_open(tmp_path: Path) -> None:
     """1 x 8 accumulation holds the group of 8 since 0.17; before that each micro batch had to."""
     report = _report(tmp_path, GRPO.format(group=8, micro=1))
-    assert _told(report) == ([], ["true if trl at 019fc6d is 0.17 or later"])
+    assert _reported(report) == ([], ["true if trl at 019fc6d is 0.17 or later"])
 
 
 def test_groups_that_no_version_since_0_15_accepts_are_a_warning(tmp_path: Path) -> None:
     """4 x 8 = 32 completions hold no whole groups of 6, nor do the 4 of a micro batch; 0.14 counts prompts, of which any number will do."""
-    findings, _ = _told(_report(tmp_path, GRPO.format(group=6, micro=4)))
+    findings, _ = _reported(_report(tmp_path, GRPO.format(group=6, micro=4)))
     assert findings == [("GBS205", "warning")]
 
 
@@ -64,14 +64,14 @@ def test_groups_that_no_version_since_0_15_accepts_are_a_warning(tmp_path: Path)
 def test_a_version_that_is_known_decides(tmp_path: Path, pin: str) -> None:
     """1 x 8 on one process are 8 completions, in whole groups of 8."""
     report = _report(tmp_path, CLAIM.format(group=8, micro=1, batch=8), pin)
-    assert _told(report) == ([], [])
+    assert _reported(report) == ([], [])
     assert report.files[0].verdict == "verified"
 
 
 def test_a_claim_about_what_versions_compute_otherwise_is_open(tmp_path: Path) -> None:
     """8 x 8 = 64 completions since 0.15; before that 8 prompts x 8 generations x 8."""
     for batch in (64, 512, 100):
-        findings, open_ = _told(_report(tmp_path, CLAIM.format(group=8, micro=8, batch=batch)))
+        findings, open_ = _reported(_report(tmp_path, CLAIM.format(group=8, micro=8, batch=batch)))
         assert (findings, open_) == ([], ["trl is at 019fc6d, and before 0.15 it computes this otherwise"])
 
 
@@ -79,4 +79,4 @@ def test_a_lock_file_says_between_which_releases_a_commit_lies(tmp_path: Path) -
     """0.16.0.dev0 is after 0.15, which counts completions, and before 0.17: 1 x 1 must hold the group of 8, and does not."""
     (tmp_path / "pyproject.toml").write_text(f'dependencies = ["{COMMIT.strip()}"]\n', encoding="utf-8")
     (tmp_path / "uv.lock").write_text('[[package]]\nname = "trl"\nversion = "0.16.0.dev0"\n', encoding="utf-8")
-    assert _told(_report(tmp_path, GRPO.format(group=8, micro=1), "")) == ([("GBS205", "error")], [])
+    assert _reported(_report(tmp_path, GRPO.format(group=8, micro=1), "")) == ([("GBS205", "error")], [])

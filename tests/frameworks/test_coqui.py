@@ -36,7 +36,7 @@ def trained(folder: Path, program: str, command: str = ONE) -> list[tuple[str, i
         pytest.param("MICRO = 16", "other = VitsConfig(batch_size=4)\nMICRO = 16", id="one of two configurations"),
     ],
 )
-def test_a_batch_that_is_not_plain_is_not_told(tmp_path: Path, old: str, new: str) -> None:
+def test_a_batch_that_is_not_plain_is_not_reported(tmp_path: Path, old: str, new: str) -> None:
     assert trained(tmp_path, PROGRAM.format(arguments="").replace(old, new)) == []
 
 

@@ -155,5 +155,5 @@ def test_a_yaml_file_is_none_of_its_own() -> None:
     ],
     ids=["batch", "micro", "neither"],
 )
-def test_its_files_are_told_by_their_keys(text: str) -> None:
+def test_its_files_are_recognised_by_their_keys(text: str) -> None:
     assert title(text, PATH) == "DeepSpeed"

@@ -132,7 +132,7 @@ def test_ranks_that_contradict_each_other_stop_it(tmp_path: Path) -> None:
     assert isinstance(sizes(_recipe(more="  data_parallel_size: 64\n"), world_size=8).stated[Name.DATA_PARALLEL_SIZE], Conflict)
 
 
-def test_ranks_that_contradict_the_gpus_are_told_as_they_are_computed(tmp_path: Path) -> None:
+def test_ranks_that_contradict_the_gpus_are_shown_as_they_are_computed(tmp_path: Path) -> None:
     text = _recipe(more="  tensor_parallel_size: 2\n  data_parallel_size: 64\n")
     report = check_example(Example((("base.yml", text),), ("--world-size", "8")), tmp_path)
     (finding,) = [each for file in report.files for each in file.findings]

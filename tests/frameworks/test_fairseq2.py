@@ -100,7 +100,7 @@ def test_others_are_left_alone(text: str) -> None:
     ],
     ids=["examples", "tokens", "pretraining", "pretraining by a key", "speech"],
 )
-def test_each_recipe_is_told_by_its_dataset(text: str, expected: str) -> None:
+def test_each_recipe_is_recognised_by_its_dataset(text: str, expected: str) -> None:
     assert title(text) == expected
 
 

@@ -66,7 +66,7 @@ def test_it_runs_on_any_number(sizes: dict[str, int]) -> None:
         pytest.param({"micro_batch_size": 3, "gradient_accumulation_steps": 2}, [], id="none"),
     ],
 )
-def test_it_tells_which_numbers_reach_the_declared_batch(sizes: dict[str, int], expected: list[int]) -> None:
+def test_it_shows_which_numbers_reach_the_declared_batch(sizes: dict[str, int], expected: list[int]) -> None:
     assert feasible(declared=128, **sizes) == {"all": True, "reaching_declared": expected}
 
 
@@ -118,7 +118,7 @@ def test_a_least_size_on_any_hardware_is_no_question_of_hardware() -> None:
     assert feasible(PAIRS, micro_batch_size=1) == {"all": True}
 
 
-def test_a_least_size_that_no_hardware_mends_leaves_none() -> None:
+def test_a_least_size_that_no_hardware_fixes_leaves_none() -> None:
     assert feasible(SPLIT, global_batch_size=8, gradient_accumulation_steps=8)["sizes"] == [1]
     assert feasible(SPLIT, TWO, global_batch_size=8, gradient_accumulation_steps=8) == {"sizes": []}
     assert feasible(SPLIT, TWO, global_batch_size=16, gradient_accumulation_steps=8)["sizes"] == [1, 2]

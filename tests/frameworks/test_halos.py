@@ -86,7 +86,7 @@ def test_parts_and_look_alikes_are_no_recipes(text: str) -> None:
         ("{beta: 0.1}", "HALOs"),
     ],
 )
-def test_the_loader_of_the_loss_tells_what_a_batch_counts(loss: str, expected: str) -> None:
+def test_the_loader_of_the_loss_shows_what_a_batch_counts(loss: str, expected: str) -> None:
     assert title(flat(loss)) == expected
 
 
@@ -205,7 +205,7 @@ def test_the_message_names_the_keys() -> None:
     [
         pytest.param("sft", {"batch_size": 1, "eval_batch_size": 1}, [], id="SFT takes one"),
         pytest.param("dpo", {"batch_size": 1, "eval_batch_size": 1}, [], id="a pair is two"),
-        pytest.param("my-own", {"batch_size": 1, "eval_batch_size": 1}, [], id="nobody knows the loader"),
+        pytest.param("my-own", {"batch_size": 1, "eval_batch_size": 1}, [], id="an unknown loader"),
         pytest.param("kto", {"batch_size": 2, "eval_batch_size": 2}, [Verified, Verified], id="two are enough"),
         pytest.param("kto", {"batch_size": 1}, [Finding, Verified], id="one is not"),
         pytest.param("ppo", {"batch_size": 8, "gradient_accumulation_steps": 8}, [Finding, Verified], id="one in each step"),

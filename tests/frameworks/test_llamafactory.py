@@ -92,7 +92,7 @@ EXPERTS = MEGATRON + "pipeline_model_parallel_size: 4\nexpert_model_parallel_siz
 @pytest.mark.parametrize(
     ("text", "path", "expected"),
     [
-        pytest.param(EXPERTS, "megatron/moe.yaml", None, id="nobody says which backend"),
+        pytest.param(EXPERTS, "megatron/moe.yaml", None, id="an unknown backend"),
         pytest.param(EXPERTS, "mca/moe.yaml", 16, id="mcore_adapter does not divide by experts"),
         pytest.param("# USE_MCA=1 llamafactory-cli train moe.yaml\n" + EXPERTS, "moe.yaml", 16, id="a comment says mcore_adapter"),
         pytest.param(EXPERTS, "mbridge/moe.yaml", 8, id="Megatron-Bridge divides by experts"),
@@ -109,7 +109,7 @@ def test_a_parallel_size_is_positive() -> None:
     assert stumbles(MEGATRON + "tensor_model_parallel_size: 0\n") == {"tensor_model_parallel_size": Treatment.STOPS}
 
 
-# Odd values: OmegaConf reads them, nobody converts them, and its interpolations stay text.
+# Odd values: OmegaConf reads them, not converted, and its interpolations stay text.
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
@@ -120,7 +120,7 @@ def test_a_parallel_size_is_positive() -> None:
         pytest.param("eight", Treatment.STOPS_LATE, id="a word"),
         pytest.param("1e1", Treatment.STOPS_LATE, id="a float to OmegaConf"),
         pytest.param("0", Treatment.STOPS_LATE, id="zero"),
-        pytest.param("${oc.env:BATCH,8}", Treatment.STOPS_LATE, id="an interpolation that nobody resolves"),
+        pytest.param("${oc.env:BATCH,8}", Treatment.STOPS_LATE, id="an unresolved interpolation"),
     ],
 )
 def test_odd_micro_batches_stop_once_training_runs(written: str, expected: str | None) -> None:
@@ -208,7 +208,7 @@ def test_v1_replicas_must_divide_the_gpus() -> None:
         pytest.param("global_batch_size: '64'", Treatment.STOPS, id="in quotes"),
         pytest.param("global_batch_size: -4", Treatment.STOPS, id="negative"),
         pytest.param("micro_batch_size: null", Treatment.STOPS, id="no micro batch"),
-        pytest.param("micro_batch_size: ${oc.env:MICRO}", Treatment.STOPS, id="an interpolation that nobody resolves"),
+        pytest.param("micro_batch_size: ${oc.env:MICRO}", Treatment.STOPS, id="an unresolved interpolation"),
     ],
 )
 def test_odd_v1_sizes_stop_at_start(line: str, expected: str | None) -> None:

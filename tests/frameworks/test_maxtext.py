@@ -120,7 +120,7 @@ def test_intervals_are_steps_and_eval_steps_is_none() -> None:
 @pytest.mark.parametrize(
     ("text", "world", "kinds"),
     [
-        pytest.param(RUN, 100, [], id="nobody set any"),
+        pytest.param(RUN, 100, [], id="none is set"),
         pytest.param(RUN + "ici_fsdp_parallelism: -1\nici_data_parallelism: 1\n", 100, [], id="the rest of nothing"),
         pytest.param(RUN + "ici_fsdp_parallelism: 64\nici_data_parallelism: 2\n", 256, [Verified], id="two slices of 64 x 2"),
         pytest.param(RUN + "ici_fsdp_parallelism: 64\nici_data_parallelism: 2\n", 64, [Finding], id="half a slice of 64 x 2"),

@@ -85,7 +85,7 @@ LOOK_ALIKES = {
 
 
 @pytest.mark.parametrize(("text", "expected"), RECIPES.values(), ids=RECIPES)
-def test_recipes_are_told_by_their_keys(text: str, expected: str) -> None:
+def test_recipes_are_recognised_by_their_keys(text: str, expected: str) -> None:
     assert title(text) == expected
 
 
@@ -230,7 +230,7 @@ def test_a_rollout_holds_several_steps() -> None:
 DECREASED = "  --decrease-batch-size-if-needed: true\n  --eval-global-batch-size: 32\n"
 
 
-def test_megatron_decreases_the_batch_where_it_is_told_to() -> None:
+def test_megatron_decreases_the_batch_if_a_flag_asks_for_it() -> None:
     geometry = sizes(TESTED + "  --global-batch-size: 100\n" + DECREASED, world_size=8)
     realised = geometry.realised[Name.GLOBAL_BATCH_SIZE]
     assert isinstance(realised, Quantity)
@@ -309,7 +309,7 @@ def test_batches_that_leave_a_rest_stop_the_framework(text: str, hardware: dict[
         ({"num_nodes": 1}, "no number of GPUs on 1 node is divisible by"),
     ],
 )
-def test_what_does_not_divide_is_told_in_words(hardware: dict[str, int], words: str) -> None:
+def test_what_does_not_divide_is_reported_in_words(hardware: dict[str, int], words: str) -> None:
     experts = "  --global-batch-size: 64\n  --num-experts: 128\n  --expert-model-parallel-size: 128\n"
     found = next(each for each in outcomes("GBS202", TESTED + experts, **hardware) if isinstance(each, Finding))
     assert found.message.startswith(words)
@@ -353,7 +353,7 @@ def test_kto_needs_two_samples_in_a_micro_batch() -> None:
         pytest.param(AUTOMODEL.replace("64", "0"), {"global_batch_size": Treatment.STOPS}, id="Automodel: zero"),
         pytest.param(TESTED.replace("size: 2", "size: 2.0"), {"--micro-batch-size": Treatment.STOPS}, id="Megatron: float"),
         pytest.param(GRPO.replace("128", "null"), {"train_global_batch_size": Treatment.STOPS}, id="NeMo RL: null"),
-        pytest.param(generating(2, "null", "1"), {"gpus_per_node": Treatment.STOPS}, id="NeMo RL: nobody counts who generates"),
+        pytest.param(generating(2, "null", "1"), {"gpus_per_node": Treatment.STOPS}, id="NeMo RL: the generating GPUs are unknown"),
     ],
 )
 def test_values_the_frameworks_stumble_over(text: str, expected: dict[str, str]) -> None:

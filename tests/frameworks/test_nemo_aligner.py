@@ -56,8 +56,8 @@ def test_a_step_takes_the_completions_of_some_prompts() -> None:
 
 @pytest.mark.parametrize(("micro", "found"), [(8, 0), (16, 0), (32, 0), (12, 1), (4, 1)], ids=str)
 def test_the_answers_of_spin_fill_the_batch_of_a_rank(micro: int, found: int) -> None:
-    told = outcomes("GBS202", recipe("spin", f"spin: {{rollout_micro_batch_size: {micro}}}"), world_size=8)
-    assert len([each for each in told if isinstance(each, Finding)]) == found
+    reported = outcomes("GBS202", recipe("spin", f"spin: {{rollout_micro_batch_size: {micro}}}"), world_size=8)
+    assert len([each for each in reported if isinstance(each, Finding)]) == found
 
 
 @pytest.mark.parametrize(("title", "unit", "sequences"), [("KTO", "samples", 1), ("SPIN", "pairs", 2), ("REINFORCE", "completions", 1)])
@@ -80,8 +80,8 @@ def test_distillation_takes_steps_of_supervised_training(world: int, accumulatio
 
 @pytest.mark.parametrize(("world", "found"), [(8, 0), (64, 0), (128, 1), (24, 1)])
 def test_a_batch_of_distillation_holds_whole_micro_batches(world: int, found: int) -> None:
-    told = outcomes("GBS202", recipe("knowledge_distillation", DISTILLS), world_size=world)
-    assert len([each for each in told if isinstance(each, Finding)]) == found
+    reported = outcomes("GBS202", recipe("knowledge_distillation", DISTILLS), world_size=world)
+    assert len([each for each in reported if isinstance(each, Finding)]) == found
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_it_knows_its_own() -> None:
     assert title(_recipe()) == "olmOCR"
 
 
-@pytest.mark.parametrize("hardware", [{}, {"world_size": 1}, {"world_size": 64}], ids=["nobody says", "one GPU", "many"])
+@pytest.mark.parametrize("hardware", [{}, {"world_size": 1}, {"world_size": 64}], ids=["unknown", "one GPU", "many"])
 def test_the_batch_is_that_of_one_process(hardware: dict[str, int]) -> None:
     found = sizes(_recipe(), **hardware)
     assert value(found.get(Name.GLOBAL_BATCH_SIZE)) == 64  # 2 x 32

@@ -197,12 +197,12 @@ RECIPES = [
     pytest.param("", TRAINING + "model: my/model\ntuner_type: lora\ndataset: [a, b]\n", "ms-swift", id="ms-swift"),
     pytest.param("", MODEL + "trainer: {train_batch_size: 128}\noptimizer: {learning_rate: 1.0e-5}\n", "Levanter", id="Levanter"),
     pytest.param("", TRAINING, "transformers Trainer", id="arguments of some script"),
-    pytest.param("", TRAINING + "my_own_key: 1\n", "transformers Trainer", id="arguments and keys of nobody"),
+    pytest.param("", TRAINING + "my_own_key: 1\n", "transformers Trainer", id="arguments and keys of no framework"),
 ]
 
 
 @pytest.mark.parametrize(("path", "text", "expected"), RECIPES)
-def test_recipes_are_told_apart_by_keys_then_by_path(path: str, text: str, expected: str) -> None:
+def test_recipes_are_distinguished_by_keys_then_by_path(path: str, text: str, expected: str) -> None:
     assert title(text, path or "recipe.yaml") == expected
 
 

@@ -43,7 +43,7 @@ def test_the_changes_that_reach_a_batch(micro_batch: int, steps: int, ranks: int
     assert [repair.words for repair in reaching(of, _batch(of), wanted)] == words
 
 
-def test_a_number_without_a_place_is_told_and_not_edited() -> None:
+def test_a_number_without_a_place_is_reported_and_not_edited() -> None:
     of = run(micro(4), size(Name.GRADIENT_ACCUMULATION_STEPS, 2, Origin.DEFAULT), world(16), of=document(_BLANK))
     assert next((repair.words, repair.fix) for repair in reaching(of, _batch(of), 256)) == ("gradient_accumulation_steps to 4", None)
 

@@ -1,4 +1,4 @@
-"""SageMaker HyperPod recipes: what they state, and what nobody outside knows."""
+"""SageMaker HyperPod recipes: what they state, and what can not be known outside of it."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def _llmft(batch: object, micro: object) -> str:
     return LLMFT.replace("BATCH", str(batch)).replace("MICRO", str(micro))
 
 
-def test_other_launchers_are_told_apart() -> None:
+def test_other_launchers_are_distinguished() -> None:
     assert title("run: {name: x}\ntrainer: {num_nodes: 2}\nmodel: {hidden: 8}\n") is None
     assert title("training_args: {train_batch_size: 8}\nmodel_config: {}\n") is None
     assert title(_checkpointless(2, 8, 1, 2).replace("hyperpod_checkpointless_nemo", "hf")) is None

@@ -113,13 +113,13 @@ def test_schema_and_table_agree_on_whole_recipes(table: Framework, data: st.Data
 
 
 @pytest.mark.parametrize("devices", [1, 1.0, 8])
-def test_a_condition_tells_a_float_from_a_whole_number(devices: float) -> None:
+def test_a_condition_distinguishes_a_float_from_a_whole_number(devices: float) -> None:
     _agree(building.table("NeMo-Aligner (PPO)"), {"trainer": {"num_nodes": 0, "devices": devices}})
 
 
-def test_an_editor_is_told_what_a_key_means() -> None:
+def test_an_editor_shows_what_a_key_means() -> None:
     (grpo,) = (table for table in tables() if table.title == "TRL (GRPO)")
-    told = schema(grpo)["properties"]["num_generations"]
-    assert told["default"] == 8
-    assert "generations per prompt" in told["description"]
+    reported = schema(grpo)["properties"]["num_generations"]
+    assert reported["default"] == 8
+    assert "generations per prompt" in reported["description"]
     assert json.loads(text(grpo, "https://example.org/a.json")) == {"$id": "https://example.org/a.json", **schema(grpo)}

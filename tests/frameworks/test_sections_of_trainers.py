@@ -120,8 +120,8 @@ def test_ludwig_renders_what_is_left_out(trainer: str, total: int | None, accumu
     ],
 )
 def test_the_effective_batch_of_ludwig_is_a_multiple(trainer: str, findings: int) -> None:
-    told = outcomes("GBS202", LUDWIG.format(trainer=trainer))
-    assert len([each for each in told if isinstance(each, Finding)]) == findings
+    reported = outcomes("GBS202", LUDWIG.format(trainer=trainer))
+    assert len([each for each in reported if isinstance(each, Finding)]) == findings
 
 
 @pytest.mark.parametrize(

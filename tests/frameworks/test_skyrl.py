@@ -28,7 +28,7 @@ def sft(batch: int = 8, micro: int = 2, strategy: str = "megatron", more: str = 
     return SFT.format(batch=batch, micro=micro, strategy=strategy, more=more)
 
 
-def test_the_two_trainers_are_told_apart() -> None:
+def test_the_two_trainers_are_distinguished() -> None:
     assert title(rl()) == "SkyRL (RL)"
     assert title(sft()) == "SkyRL (SFT)"
     assert title("trainer: {train_batch_size: 8}\ngenerator: {n: 4}\n") is None

@@ -28,7 +28,7 @@ def test_flags_of_others_are_left_alone(text: str) -> None:
     assert "slime" not in (title(text) or "")
 
 
-def test_the_loss_tells_the_unit() -> None:
+def test_the_loss_shows_the_unit() -> None:
     assert title(rl()) == "slime (RL)"
     assert title(rl(more="global_batch_size: 32\nloss_type: sft_loss\n")) == "slime (SFT)"
 

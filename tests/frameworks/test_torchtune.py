@@ -88,7 +88,7 @@ def test_what_does_not_train_is_no_recipe(text: str) -> None:
         pytest.param(ASYNC, "grpo.yaml", "torchtune (asynchronous GRPO)", id="asynchronous"),
     ],
 )
-def test_the_recipe_is_told_by_keys_comments_and_path(text: str, path: str, expected: str) -> None:
+def test_the_recipe_is_recognised_by_keys_comments_and_path(text: str, path: str, expected: str) -> None:
     assert title(text, path) == expected
 
 

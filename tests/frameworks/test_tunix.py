@@ -55,5 +55,5 @@ def test_a_step_takes_a_mini_batch(section: str, more: str, expected: str, total
     ],
 )
 def test_batches_hold_whole_ones(more: str, findings: int) -> None:
-    told = outcomes("GBS202", RECIPE.format(more=more, section=GRPO))
-    assert len([each for each in told if isinstance(each, Finding)]) == findings
+    reported = outcomes("GBS202", RECIPE.format(more=more, section=GRPO))
+    assert len([each for each in reported if isinstance(each, Finding)]) == findings

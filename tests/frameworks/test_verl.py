@@ -68,7 +68,7 @@ def findings(found: list[Outcome]) -> list[str]:
         pytest.param(EASY.format(rollout=512, batch=128, micro=4, dynamic="true"), "EasyR1", id="EasyR1"),
     ],
 )
-def test_recipes_are_told_from_parts_of_them(text: str, expected: str | None) -> None:
+def test_recipes_are_recognised_by_parts_of_them(text: str, expected: str | None) -> None:
     assert title(text) == expected
 
 

@@ -135,9 +135,9 @@ def test_groups_are_checked_as_the_pinned_version_of_trl_does(version: str, batc
         read_sizes(read_from, then), {"world_size": Quantity("world_size", 1, Origin.GIVEN)}, applied_to(read_from, then), read_from
     )
     assert seen.global_batch_size == batch
-    told = list(judge(Run(read_from, applied_to(read_from, then).real, None, seen, (), ()), "group-not-divisible"))
-    assert all(isinstance(each, Verified) for each in told) == (holds is not False)
-    assert (told == []) == (holds is None)
+    reported = list(judge(Run(read_from, applied_to(read_from, then).real, None, seen, (), ()), "group-not-divisible"))
+    assert all(isinstance(each, Verified) for each in reported) == (holds is not False)
+    assert (reported == []) == (holds is None)
 
 
 NEMO = (

@@ -20,7 +20,7 @@ WRONG = {
     "a path that colours": ("fix", "\x1b[31mred"),
     "a path too long": ("check", "a/" * 3_000),
     "a pattern": ("lock", "*"),
-    "a folder of nobody": ("scale", "~nobody", "--world-size", "8"),
+    "a folder of an unknown user": ("scale", "~nobody", "--world-size", "8"),
     "standard input for a lock": ("lock", "-"),
     "standard input twice over": ("scale", "-", "--world-size", "8"),
     "no command": ("\udcff",),

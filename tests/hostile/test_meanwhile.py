@@ -52,7 +52,7 @@ def test_a_file_changes_once_it_was_looked_at(change: str, tmp_path: Path) -> No
 
 
 FALSE = GOOD.replace("128", "129")
-# What happens to a.yaml at one of the times at which `gbs fix` opens it, and what is there in the end, unless it was mended before that.
+# What happens to a.yaml at one of the times at which `gbs fix` opens it, and what is there in the end, unless it was fixed before that.
 RACES = {
     "written by another": ("replace(path, b'x: 1\\n')", "x: 1\n"),
     "written by another in part": ("os.truncate(path, 30)", FALSE[:30]),
@@ -135,7 +135,7 @@ def _damaged(text: str, chance: random.Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_damaged_files_are_told_of_and_break_nothing(seed: int, tmp_path: Path) -> None:
+def test_damaged_files_are_reported_and_break_nothing(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     tree = WorkTree(tmp_path)
     for _ in range(40):

@@ -84,7 +84,7 @@ def test_settings_are_refused_in_a_few_lines(text: str, tmp_path: Path) -> None:
     assert not any(sign in found.err for sign in "\x1b\u202e")
 
 
-def test_patterns_that_match_nothing_are_told_in_a_few_lines(tmp_path: Path) -> None:
+def test_patterns_that_match_nothing_are_reported_in_a_few_lines(tmp_path: Path) -> None:
     write(tmp_path, {"good.yaml": GOOD, "gbs.toml": "[per-file-ignores]\n" + _numbered("'a#*' = ['ALL']\n", 900)})
     found = run_calmly(tmp_path, "check", ".")
     assert found.code == 0
@@ -137,7 +137,7 @@ def test_a_fix_writes_nothing_outside(tmp_path: Path) -> None:
     assert (tmp_path / "out.yaml").read_text() == STALE
 
 
-def test_a_fix_of_a_link_mends_what_it_leads_to(tmp_path: Path) -> None:
+def test_a_fix_of_a_link_fixes_what_it_leads_to(tmp_path: Path) -> None:
     write(tmp_path, {"b.yaml": STALE})
     (tmp_path / "b.yaml").chmod(0o640)
     (tmp_path / "a.yaml").symlink_to("b.yaml")

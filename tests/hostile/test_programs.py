@@ -186,6 +186,6 @@ def test_a_notebook_of_many_cells(tmp_path: Path) -> None:
     assert "verified     good.yaml" in found.out
 
 
-def test_a_program_that_is_too_long_is_told(tmp_path: Path) -> None:
+def test_a_program_that_is_too_long_is_reported(tmp_path: Path) -> None:
     write(tmp_path, {"a.py": IMPORT + CALL + "x = 1\n" * 170_000})
     assert "more than 1,000,000 characters of Python" in run(tmp_path, "check", "-v", "a.py").out

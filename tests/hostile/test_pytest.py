@@ -23,7 +23,7 @@ REFUSED: Final = {
     "nodes without end": ("--gbs-nodes", "9" * 5_000),
     "nodes of controls": ("--gbs-nodes=\x1b[2J",),
     "nodes in Arabic": ("--gbs-nodes=\u0663",),
-    "a rule of nobody": ("--gbs-select=GBS999",),
+    "a rule that does not exist": ("--gbs-select=GBS999",),
     "a rule of controls": ("--gbs-ignore=\x1b[2J\n::error::x",),
     "rules of a device": ("--gbs-allow-local-rules=/dev/zero",),
     "a revision that is an option": ("--gbs-changed-since=--output=evil",),

@@ -1,4 +1,4 @@
-"""The real command in a process of its own, which tells whatever it starts, connects to and writes, and what it takes."""
+"""The real command in a process of its own, which reports whatever it starts, connects to and writes, and what it takes."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from tests.launches.building import recipe
 from tests.support import PYTHON
 
 MOST_MEGABYTES: Final = 200
-# The promise is 2 seconds on a machine with nothing else to do; a test only tells a bound from none.
+# The promise is 2 seconds on a machine with nothing else to do; a test only distinguishes a bound from none.
 MOST_SECONDS: Final = 20
 GOOD: Final = recipe()
 
@@ -33,7 +33,7 @@ def watch(event, arguments):
         deeds.append(f"{event} {arguments[0]}")
 from pytest_gbs.cli import main
 def most_memory():
-    # Linux adds to what getrusage tells what the process before this one took.
+    # Linux adds to what getrusage reports what the process before this one took.
     try:
         with open("/proc/self/status") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
@@ -44,8 +44,8 @@ sys.addaudithook(watch)
 code = main(sys.argv[1:])
 sys.stdout.flush()
 used = resource.getrusage(resource.RUSAGE_SELF)
-told = {"code": code, "deeds": deeds[:99], "kilobytes": most_memory() - before, "seconds": used.ru_utime + used.ru_stime}
-sys.stderr.write("\\n@@" + json.dumps(told))
+result = {"code": code, "deeds": deeds[:99], "kilobytes": most_memory() - before, "seconds": used.ru_utime + used.ru_stime}
+sys.stderr.write("\\n@@" + json.dumps(result))
 """
 _NOTHING_MEANWHILE: Final = "def meanwhile(path): pass"
 
@@ -91,9 +91,9 @@ def run(folder: Path, *arguments: str, meanwhile: str = _NOTHING_MEANWHILE) -> W
         timeout=120,
         check=False,
     )
-    err, _, told = done.stderr.decode("utf-8", "replace").rpartition("\n@@")
-    assert told, err[-2000:]
-    found = json.loads(told)
+    err, _, reported = done.stderr.decode("utf-8", "replace").rpartition("\n@@")
+    assert reported, err[-2000:]
+    found = json.loads(reported)
     out = done.stdout.decode("utf-8", "replace")
     return Watched(found["code"], out, err, tuple(found["deeds"]), found["kilobytes"] / 1024, found["seconds"])
 

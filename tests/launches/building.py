@@ -53,7 +53,7 @@ def codes(report: Report) -> list[str]:
 
 
 def file(report: Report, path: str) -> FileReport:
-    """What is told of the file at `path`."""
+    """What is reported the file at `path`."""
     return next(each for each in report.files if each.path == path)
 
 

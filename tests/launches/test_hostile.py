@@ -1,4 +1,4 @@
-"""Scripts, launcher files and recipes made to be expensive or to break a reader: each ends, and the recipe beside it is told of."""
+"""Scripts, launcher files and recipes made to be expensive or to break a reader: each ends, and the recipe beside it is reported."""
 
 from pathlib import Path
 
@@ -52,20 +52,20 @@ def test_it_ends_and_the_recipe_is_verified(files: dict[str, str], tmp_path: Pat
         ),
     ],
 )
-def test_it_ends_and_what_was_not_read_is_told(files: dict[str, str], tmp_path: Path) -> None:
+def test_it_ends_and_what_was_not_read_is_reported(files: dict[str, str], tmp_path: Path) -> None:
     report = checked(tmp_path, {"recipe.yaml": recipe(), **files})
     assert report.internal == ()
     assert [file.verdict for file in report.files if file.path == "recipe.yaml"] == ["undetermined"]
     assert {finding.at.source for finding in report.findings() if finding.code == "GBS007"} == files.keys()
 
 
-def test_a_key_that_stands_ten_thousand_times_is_told_twenty_times(tmp_path: Path) -> None:
+def test_a_key_that_stands_ten_thousand_times_is_reported_twenty_times(tmp_path: Path) -> None:
     report = checked(tmp_path, {"recipe.yaml": recipe() + "per_device_train_batch_size: 4\n" * 10_000})
     assert report.internal == ()
     assert [finding.code for file in report.files for finding in file.findings] == ["GBS002"] * 20
 
 
-def test_documents_behind_the_five_hundredth_are_told_to_be_unread(tmp_path: Path) -> None:
+def test_documents_behind_the_five_hundredth_are_reported_as_unread(tmp_path: Path) -> None:
     report = checked(tmp_path, {"recipe.yaml": "---\n".join([recipe()] * 502)})
     assert sum(file.verdict == "verified" for file in report.files) == 500
     (unread,) = (file for file in report.files if file.problem)

@@ -47,7 +47,7 @@ def test_a_claim_that_no_hardware_gives_is_wrong(tmp_path: Path) -> None:
     [
         pytest.param("out", False, id="no number"),
         pytest.param("out/bs4", False, id="of one device"),
-        pytest.param("out/bs512", False, id="another number is not told"),
+        pytest.param("out/bs512", False, id="another number is not stated"),
         pytest.param("out/$BS", False, id="a variable"),
         pytest.param("out/bs128", True, id="the batch"),
     ],

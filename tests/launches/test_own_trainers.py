@@ -165,7 +165,7 @@ def test_a_copy_of_trls_older_trainer_takes_prompts(used: str, flags: str, pinne
     assert run.geometry.value("prompts_per_step") == expected // 8
 
 
-def test_what_such_a_copy_is_not_told_is_not_known(tmp_path: Path) -> None:
+def test_what_such_a_copy_is_not_given_is_not_known(tmp_path: Path) -> None:
     files = {
         "grpo.py": PROGRAM.format(imported="from own import OwnTrainer", used="OwnTrainer"),
         "own.py": COPIES,

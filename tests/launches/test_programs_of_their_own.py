@@ -208,7 +208,7 @@ COMPARES = {
         "import deepspeed\nfrom transformers import Trainer\nclass OwnTrainer(Trainer):\n    engine = deepspeed.initialize()\n",
         True,
     ),
-    "nobody knows what": (PARSES + "from own import start\nstart(args)\n", "def start(args): ...\n", True),
+    "unknown files": (PARSES + "from own import start\nstart(args)\n", "def start(args): ...\n", True),
 }
 
 

@@ -34,7 +34,7 @@ def report_on(root: Path, files: Mapping[str, str | bytes], *targets: str, setti
     return check(WorkTree(root, named=frozenset(targets)), targets, settings or Settings(), Given())
 
 
-def told(report: Report) -> list[Finding]:
+def reported(report: Report) -> list[Finding]:
     """The findings, which no bug of ours may stand beside."""
     return list(report.findings())
 
@@ -83,8 +83,8 @@ IN_CONTAINER = "cd /app\ntorchrun --nproc_per_node 8 train.py --config configs/s
 COPIES = "FROM x\nWORKDIR /app\n" + marked("COPY . .\n", "COPY src .\n")
 
 
-def test_a_dockerfile_with_a_conflict_is_told_of(tmp_path: Path) -> None:
-    (finding,) = told(report_on(tmp_path, {"run.sh": IN_CONTAINER, "Dockerfile": COPIES}))
+def test_a_dockerfile_with_a_conflict_is_reported(tmp_path: Path) -> None:
+    (finding,) = reported(report_on(tmp_path, {"run.sh": IN_CONTAINER, "Dockerfile": COPIES}))
     assert (
         finding.code == "GBS007"
         and "Dockerfile, which says what its container has, has a merge conflict marker in line 3" in finding.message
@@ -101,13 +101,13 @@ def test_a_dockerfile_with_a_conflict_is_told_of(tmp_path: Path) -> None:
     ],
 )
 def test_a_dockerfile_that_matters_to_nothing(files: dict[str, str], tmp_path: Path) -> None:
-    assert told(report_on(tmp_path, files)) == []
+    assert reported(report_on(tmp_path, files)) == []
 
 
 @pytest.mark.parametrize("files", SILENT.values(), ids=SILENT)
 def test_what_launches_nothing_unseen_stays_silent(files: dict[str, str | bytes], tmp_path: Path) -> None:
     report = report_on(tmp_path, files)
-    assert told(report) == []
+    assert reported(report) == []
     assert file(report, "sft.yaml").verdict == "verified"
 
 
@@ -115,7 +115,7 @@ def test_what_launches_nothing_unseen_stays_silent(files: dict[str, str | bytes]
 def test_a_link_that_leads_nowhere_launches_nothing(tmp_path: Path) -> None:
     (tmp_path / "run.sh").symlink_to("nowhere.sh")
     (tmp_path / "loop.sh").symlink_to("loop.sh")
-    assert told(report_on(tmp_path, {})) == []
+    assert reported(report_on(tmp_path, {})) == []
 
 
 ELSEWHERE = {
@@ -129,7 +129,7 @@ ELSEWHERE = {
 @pytest.mark.parametrize("files", ELSEWHERE.values(), ids=ELSEWHERE)
 def test_a_recipe_that_it_does_not_launch_stays_verified(files: dict[str, str], tmp_path: Path) -> None:
     report = report_on(tmp_path, files)
-    assert [finding.code for finding in told(report)] == ["GBS007"] * ("tests/run.sh" not in files)
+    assert [finding.code for finding in reported(report)] == ["GBS007"] * ("tests/run.sh" not in files)
     assert file(report, "sft.yaml").verdict == "verified"
 
 
@@ -161,13 +161,13 @@ SILENCED = {
 @pytest.mark.parametrize(("files", "settings"), SILENCED.values(), ids=SILENCED)
 def test_it_can_be_silenced(files: dict[str, str], settings: Settings, tmp_path: Path) -> None:
     report = report_on(tmp_path, files, settings=settings)
-    assert told(report) == []
+    assert reported(report) == []
     assert file(report, "sft.yaml").verdict == "verified"
 
 
 def test_a_launch_behind_a_latin_1_byte_is_read(tmp_path: Path) -> None:
     text = b"# caf\xe9 \xc3\xa9\n" + VIOLATING.encode()
-    (found,) = told(report_on(tmp_path, {"run.sh": text}))
+    (found,) = reported(report_on(tmp_path, {"run.sh": text}))
     assert (found.code, found.at.source) == ("GBS301", "run.sh")
     # The accumulation stands behind 9 characters of the comment, one of which is two bytes.
     assert (found.at.start, found.at.stop) == (len(text) - 1 - 2, len(text) - 1 - 1)
@@ -184,20 +184,20 @@ def test_a_recipe_whose_name_is_latin_1_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["source launch.inc\n", "set -e; . ./launch.inc\n"])
 @pytest.mark.parametrize("targets", [(), ("run.sh",), ("sft.yaml",)], ids=["all", "script", "recipe"])
 def test_a_launch_in_a_sourced_file_is_read(how: str, targets: tuple[str, ...], tmp_path: Path) -> None:
-    (found,) = told(report_on(tmp_path, {"run.sh": how, "launch.inc": b"# caf\xe9\n" + VIOLATING.encode()}, *targets))
+    (found,) = reported(report_on(tmp_path, {"run.sh": how, "launch.inc": b"# caf\xe9\n" + VIOLATING.encode()}, *targets))
     assert found.code == "GBS301"
 
 
 @pytest.mark.parametrize("number", [401, 1_001])
 def test_a_launch_behind_many_commands_is_read(number: int, tmp_path: Path) -> None:
-    (found,) = told(report_on(tmp_path, {"run.sh": "mkdir -p out\n" * number + VIOLATING}))
+    (found,) = reported(report_on(tmp_path, {"run.sh": "mkdir -p out\n" * number + VIOLATING}))
     assert found.code == "GBS301"
 
 
 @pytest.mark.parametrize("rest", [LONG_LINES, "# x\n" * 20_000, ": |\n" * 2_001], ids=["characters", "words", "pipes"])
 def test_what_stands_before_the_end_of_reading_is_checked(rest: str, tmp_path: Path) -> None:
     report = report_on(tmp_path, {"run.sh": VIOLATING + rest})
-    assert sorted(finding.code for finding in told(report)) == ["GBS007", "GBS301"]
+    assert sorted(finding.code for finding in reported(report)) == ["GBS007", "GBS301"]
     assert file(report, "sft.yaml").verdict == "violated"
 
 
@@ -280,10 +280,10 @@ UNREAD: dict[str, tuple[dict[str, str | bytes], str]] = {
 
 
 @pytest.mark.parametrize(("files", "reason"), UNREAD.values(), ids=UNREAD)
-def test_what_is_not_read_is_told_and_its_recipe_is_not_verified(files: dict[str, str | bytes], reason: str, tmp_path: Path) -> None:
+def test_what_is_not_read_is_reported_and_its_recipe_is_not_verified(files: dict[str, str | bytes], reason: str, tmp_path: Path) -> None:
     report = report_on(tmp_path, files)
     script = next(iter(files))
-    found = next(finding for finding in told(report) if finding.code == "GBS007" and finding.at.source == script)
+    found = next(finding for finding in reported(report) if finding.code == "GBS007" and finding.at.source == script)
     assert found.severity == (Severity.INFO if reason.endswith((" launches", " 200 scripts")) else Severity.WARNING)
     assert f": {reason}; " in found.message
     assert file(report, "sft.yaml").verdict == "undetermined"
@@ -292,9 +292,9 @@ def test_what_is_not_read_is_told_and_its_recipe_is_not_verified(files: dict[str
 
 @pytest.mark.parametrize("targets", [("sft.yaml",), ("run.sh",), ("sft.yaml", "run.sh"), ()], ids=["recipe", "script", "both", "all"])
 @pytest.mark.parametrize("text", [BUSY.encode() + VIOLATING.encode(), b"\0" + VIOLATING.encode()], ids=["partly", "wholly"])
-def test_it_is_told_whatever_is_named(text: bytes, targets: tuple[str, ...], tmp_path: Path) -> None:
+def test_it_shows_whatever_is_named(text: bytes, targets: tuple[str, ...], tmp_path: Path) -> None:
     report = report_on(tmp_path, {"run.sh": text}, *targets)
-    (found,) = told(report)
+    (found,) = reported(report)
     assert (found.code, found.at.source) == ("GBS007", "run.sh")
     if targets != ("run.sh",):
         assert file(report, "sft.yaml").verdict == "undetermined"
@@ -318,16 +318,16 @@ NAMED = {
 
 @pytest.mark.parametrize(("path", "data", "reason"), NAMED.values(), ids=NAMED)
 def test_a_script_that_is_named_is_never_no_file(path: str, data: bytes, reason: str, tmp_path: Path) -> None:
-    assert told(report_on(tmp_path, {path: data})) == []
+    assert reported(report_on(tmp_path, {path: data})) == []
     report = report_on(tmp_path, {}, path)
-    (found,) = told(report)
+    (found,) = reported(report)
     assert (found.code, found.at.source, reason in found.message) == ("GBS007", path, True)
     assert file(report, path).role == Role.UNREADABLE
 
 
 @pytest.mark.parametrize("path", ["train.py", "conf.d/env", "data.bin"])
 def test_any_file_that_is_named_is_never_no_file(path: str, tmp_path: Path) -> None:
-    (found,) = told(report_on(tmp_path, {path: b"\0"}, path))
+    (found,) = reported(report_on(tmp_path, {path: b"\0"}, path))
     assert (found.code, found.message) == ("GBS001", "not text: NUL at byte 0")
 
 
@@ -339,37 +339,37 @@ def test_no_file_is_no_file(tmp_path: Path) -> None:
 
 def test_a_script_in_a_hidden_folder_is_read_when_it_is_named(tmp_path: Path) -> None:
     files = {".ci/run.sh": VIOLATING}
-    assert told(report_on(tmp_path, files)) == []
-    (found,) = told(report_on(tmp_path, files, ".ci/run.sh"))
+    assert reported(report_on(tmp_path, files)) == []
+    (found,) = reported(report_on(tmp_path, files, ".ci/run.sh"))
     assert (found.code, found.at.source) == ("GBS301", ".ci/run.sh")
 
 
 @posix
 @pytest.mark.parametrize("name", ["run.sh", "README.md", "Makefile", "job.slurm"])
-def test_a_named_pipe_called_like_a_script_is_told(name: str, tmp_path: Path) -> None:
+def test_a_named_pipe_called_like_a_script_is_reported(name: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / name)
     for targets in ((), (name,)):
         report = report_on(tmp_path, {}, *targets)
-        (found,) = told(report)
+        (found,) = reported(report)
         assert (found.code, found.at.source) == ("GBS007", name)
         assert found.message == "not read: a named pipe, not a regular file; its launches are not checked"
     assert file(report_on(tmp_path, {}), "sft.yaml").verdict == "verified"
 
 
 @posix
-def test_a_link_that_leads_nowhere_is_told_when_it_is_named(tmp_path: Path) -> None:
+def test_a_link_that_leads_nowhere_is_reported_when_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "run.sh").symlink_to("nowhere.sh")
-    (found,) = told(report_on(tmp_path, {}, "run.sh"))
+    (found,) = reported(report_on(tmp_path, {}, "run.sh"))
     assert found.message.startswith("not read: a symbolic link that leads nowhere")
 
 
 @posix
-def test_a_script_outside_the_tree_is_told_and_a_document_is_not(tmp_path: Path) -> None:
+def test_a_script_outside_the_tree_is_reported_and_a_document_is_not(tmp_path: Path) -> None:
     (tmp_path / "outside.sh").write_text(VIOLATING)
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree/run.sh").symlink_to("../outside.sh")
     (tmp_path / "tree/README.md").symlink_to("../outside.sh")
-    (found,) = told(report_on(tmp_path / "tree", {}))
+    (found,) = reported(report_on(tmp_path / "tree", {}))
     assert (found.code, found.at.source) == ("GBS007", "run.sh")
 
 
@@ -386,36 +386,36 @@ def _deep(root: Path) -> None:
 
 
 @posix
-def test_a_folder_that_can_not_be_listed_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_can_not_be_listed_is_reported(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     _deep(tmp_path / "data")
-    (found,) = told(report := report_on(tmp_path, {}))
+    (found,) = reported(report := report_on(tmp_path, {}))
     assert found.code == "GBS007"
     assert found.at.source.startswith("data/ddd")
     assert found.message == "can't be listed: its name is too long; recipes and scripts in it are not checked"
     assert file(report, "sft.yaml").verdict == "verified"
-    assert [finding.code for finding in told(report_on(tmp_path, {}, "data/"))] == ["GBS007"]
+    assert [finding.code for finding in reported(report_on(tmp_path, {}, "data/"))] == ["GBS007"]
 
 
 @posix
-def test_a_folder_that_nobody_asked_for_or_that_is_left_out_is_not_told(tmp_path: Path) -> None:
+def test_a_folder_that_was_not_asked_for_or_that_is_left_out_is_not_reported(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     _deep(tmp_path / "data")
-    assert told(report_on(tmp_path, {}, "sft.yaml")) == []
-    assert told(report_on(tmp_path, {"recipes/a.yaml": recipe()}, "recipes/")) == []
-    assert told(check(WorkTree(tmp_path, exclude=("data/",)), (), Settings(exclude=("data/",)), Given())) == []
+    assert reported(report_on(tmp_path, {}, "sft.yaml")) == []
+    assert reported(report_on(tmp_path, {"recipes/a.yaml": recipe()}, "recipes/")) == []
+    assert reported(check(WorkTree(tmp_path, exclude=("data/",)), (), Settings(exclude=("data/",)), Given())) == []
     (tmp_path / ".gitignore").write_text("data/\n")
     (tmp_path / ".git").mkdir()
-    assert told(report_on(tmp_path, {})) == []
+    assert reported(report_on(tmp_path, {})) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_told(tmp_path: Path) -> None:
+def test_what_may_not_be_read_is_reported(tmp_path: Path) -> None:
     report_on(tmp_path, {"run.sh": LAUNCH, "closed/run.sh": LAUNCH})
     (tmp_path / "run.sh").chmod(0)
     (tmp_path / "closed").chmod(0)
     try:
-        found = told(check(WorkTree(tmp_path), (), Settings(), Given()))
+        found = reported(check(WorkTree(tmp_path), (), Settings(), Given()))
         assert [(finding.at.source, finding.code) for finding in found] == [("closed/", "GBS007"), ("run.sh", "GBS007")]
     finally:
         (tmp_path / "closed").chmod(0o700)
@@ -425,7 +425,7 @@ def test_a_shared_limit_is_one_warning_and_notes_after_it(tmp_path: Path) -> Non
     """Scripts that start one of 15,000 assignments reach the limit of all scripts; those behind them repeat it."""
     big = "".join("a=1\n" for _ in range(15_000)) + "python prepare.py\n"
     starting = {f"run{number:02}.sh": f"bash big.sh 1\n{VIOLATING}" for number in range(40)}
-    found = [finding for finding in told(report_on(tmp_path, {"big.sh": big, **starting})) if finding.code == "GBS007"]
+    found = [finding for finding in reported(report_on(tmp_path, {"big.sh": big, **starting})) if finding.code == "GBS007"]
     assert [finding.severity for finding in found] == [Severity.WARNING, *[Severity.INFO] * (len(found) - 1)]
     assert len(found) > 1
 
@@ -436,13 +436,15 @@ def test_a_shared_limit_is_one_warning_and_notes_after_it(tmp_path: Path) -> Non
 )
 def test_further_turns_of_a_loop_are_a_note(behind: str, severity: str, tmp_path: Path) -> None:
     script = f"go() {{ {LAUNCH} --seed $1; }}\n{BUSY.splitlines()[0].replace('z=1', 'go $j')}\n{behind}"
-    (found,) = (finding for finding in told(report_on(tmp_path, {"run.sh": script, "next.sh": VIOLATING})) if finding.code == "GBS007")
+    (found,) = (finding for finding in reported(report_on(tmp_path, {"run.sh": script, "next.sh": VIOLATING})) if finding.code == "GBS007")
     assert found.severity == severity
 
 
 @pytest.mark.parametrize("name", ["guide.md", "docs/GUIDE.md"])
 def test_a_document_with_too_much_is_a_note(tmp_path: Path, name: str) -> None:
-    (found,) = (finding for finding in told(report_on(tmp_path, {name: f"```bash\n{BUSY}{VIOLATING}```\n"})) if finding.code == "GBS007")
+    (found,) = (
+        finding for finding in reported(report_on(tmp_path, {name: f"```bash\n{BUSY}{VIOLATING}```\n"})) if finding.code == "GBS007"
+    )
     assert (found.severity, found.at.source) == (Severity.INFO, name)
 
 
@@ -459,12 +461,12 @@ PRINTED = f"```bash\n{LAUNCH}\n```\nIt prints:\n```bash\n{'A=(' * 10_000}\n```\n
 )
 def test_what_a_document_prints_and_launches_nothing_behind_is_left_alone(behind: str, told_of: list[str], tmp_path: Path) -> None:
     report = report_on(tmp_path, {"README.md": PRINTED + behind, "next.sh": "echo done\n"})
-    assert [finding.code for finding in told(report)] == told_of
+    assert [finding.code for finding in reported(report)] == told_of
 
 
 @pytest.mark.parametrize("stops", [f"{BUSY}{LAUNCH}", "A=(" * 10_000 + LAUNCH])
 def test_a_block_of_a_document_that_launches_and_is_not_read_is_a_note(stops: str, tmp_path: Path) -> None:
-    (found,) = told(report_on(tmp_path, {"README.md": f"```bash\n{stops}\n```\n```bash\necho done\n```\n"}))
+    (found,) = reported(report_on(tmp_path, {"README.md": f"```bash\n{stops}\n```\n```bash\necho done\n```\n"}))
     assert (found.code, found.severity) == ("GBS007", Severity.INFO)
 
 
@@ -472,5 +474,5 @@ def test_a_block_of_a_document_that_launches_and_is_not_read_is_a_note(stops: st
     ("name", "severity"), [("benchmarks/inference/sweep.sh", "info"), ("run_eval.sh", "info"), ("eval_training.sh", "warning")]
 )
 def test_a_script_that_evaluates_is_a_note(tmp_path: Path, name: str, severity: str) -> None:
-    (found,) = (finding for finding in told(report_on(tmp_path, {name: f"{BUSY}{VIOLATING}"})) if finding.code == "GBS007")
+    (found,) = (finding for finding in reported(report_on(tmp_path, {name: f"{BUSY}{VIOLATING}"})) if finding.code == "GBS007")
     assert found.severity == severity

@@ -176,9 +176,9 @@ def test_a_program_of_too_many_files_is_not_followed(tmp_path: Path, monkeypatch
 def test_the_launch_shows_why_there_are_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checked(tmp_path, {"run.yaml": RECIPE, "run.sh": SEES_FOUR, "train.py": PROGRAM})
     assert main(["show", str(tmp_path / "run.sh")]) == 0
-    told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "global batch size 64 = 8 x 2 x 4" in told
-    assert any(line.startswith("GPUs 4 CUDA_VISIBLE_DEVICES") and "DataParallel: one process feeds all" in line for line in told)
+    reported = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "global batch size 64 = 8 x 2 x 4" in reported
+    assert any(line.startswith("GPUs 4 CUDA_VISIBLE_DEVICES") and "DataParallel: one process feeds all" in line for line in reported)
 
 
 # 2 x 4 = 8 on the one GPU that unsloth takes.

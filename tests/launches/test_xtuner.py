@@ -1,4 +1,4 @@
-"""xtuner train: a configuration by its path, or one of the program's own by its name; a launch that can't run is told once."""
+"""xtuner train: a configuration by its path, or one of the program's own by its name; a launch that can't run is reported once."""
 
 from pathlib import Path
 

@@ -72,7 +72,7 @@ async def test_what_is_wrong_is_found_in_a_text_that_is_on_no_disk(tmp_path: Pat
             person.close(path)
 
 
-async def test_the_message_says_what_is_wrong_its_arithmetic_and_what_mends_it(tmp_path: Path) -> None:
+async def test_the_message_says_what_is_wrong_its_arithmetic_and_what_fixes_it(tmp_path: Path) -> None:
     async with editor(tmp_path) as person:
         person.open("a.yaml", STALE)
         (found,) = await person.findings("a.yaml")
@@ -129,7 +129,7 @@ async def test_positions_count_what_the_client_asks_for(tmp_path: Path, encoding
         assert found.range.start.character == len("# 🚀🚀 global batch size ".encode(f"{encoding}-le" if unit > 1 else encoding)) // unit
 
 
-async def test_an_edit_is_answered_and_what_is_mended_is_gone(tmp_path: Path) -> None:
+async def test_an_edit_is_answered_and_what_is_fixed_is_gone(tmp_path: Path) -> None:
     async with editor(tmp_path) as person:
         person.open("a.yaml", HOLDS)
         assert await person.codes("a.yaml") == []

@@ -22,7 +22,7 @@ REPOSITORY = {
 }
 
 
-async def test_hover_tells_the_whole_equation_behind_a_key_a_number_and_a_claim(tmp_path: Path) -> None:
+async def test_hover_shows_the_whole_equation_behind_a_key_a_number_and_a_claim(tmp_path: Path) -> None:
     async with editor(tmp_path) as person:
         person.open("a.yaml", HOLDS)
         for nothing in ("my/|model", "# |global", "dataset_na|me"):
@@ -38,7 +38,7 @@ async def test_hover_tells_the_whole_equation_behind_a_key_a_number_and_a_claim(
             assert "declared 64 at line 1: agrees" in rest
 
 
-async def test_hover_on_a_command_tells_what_it_launches(tmp_path: Path) -> None:
+async def test_hover_on_a_command_shows_what_it_launches(tmp_path: Path) -> None:
     write(tmp_path, REPOSITORY)
 
     async with editor(tmp_path) as person:

@@ -40,10 +40,10 @@ def watch(event, arguments):
         done.append([event, arguments[0]])
 sys.addaudithook(watch)
 import glue
-told = glue.answer(sys.stdin.read())
+answered = glue.answer(sys.stdin.read())
 files = {{name.partition(".")[0]: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}}
 packages = {{name for name, file in files.items() if "site-packages" in file}}
-print(json.dumps([done, sorted(packages - {{"pytest_gbs", "_distutils_hack"}}), json.loads(told)]))
+print(json.dumps([done, sorted(packages - {{"pytest_gbs", "_distutils_hack"}}), json.loads(answered)]))
 """
 
 
@@ -98,14 +98,14 @@ def test_what_holds_is_no_problem() -> None:
     assert (found["problems"], found["recipes"][0]["equation"][0][:2]) == ([], ["global batch size", "64"])
 
 
-def test_a_problem_is_told_as_on_the_command_line() -> None:
+def test_a_problem_is_shown_as_on_the_command_line() -> None:
     (problem,) = ask(a__yaml=STALE)["problems"]
     assert (problem["code"], problem["severity"], problem["path"], problem["line"]) == ("GBS101", "error", "a.yaml", 1)
     assert problem["text"].startswith("a.yaml:1:")
     assert problem["page"].endswith("/rules/gbs101/")
 
 
-def test_a_launch_is_told_with_its_place() -> None:
+def test_a_launch_is_reported_with_its_place() -> None:
     found = ask(recipes__yaml=OPEN, run__sh="accelerate launch --num_processes 16 sft.py --config recipes.yaml\n")
     assert [(each["launch"], each["equation"][0][1]) for each in found["recipes"]] == [("", ""), ("accelerate launch (run.sh:1)", "128")]
 
@@ -146,7 +146,7 @@ def test_a_check_of_texts_needs_nothing_that_a_browser_has_not(tmp_path: Path) -
     asked = json.dumps({"texts": texts, "nodes": 1, "gpus": 8})
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, input=asked, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    reached, packages, told = json.loads(done.stdout)
+    reached, packages, reported = json.loads(done.stdout)
     assert reached == []
     assert packages == ["yaml"] if sys.version_info >= (3, 11) else set(packages) <= {"yaml", "regex", "tomli"}
-    assert [each["code"] for each in told["problems"]] == ["GBS101"]
+    assert [each["code"] for each in reported["problems"]] == ["GBS101"]

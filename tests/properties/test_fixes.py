@@ -40,7 +40,7 @@ def recipes(draw: st.DrawFn) -> tuple[str, int, int, int]:
     return text.replace("\n", end), micro, steps, gpus
 
 
-def mended(files: dict[str, str], kind: str) -> FixResult:
+def repaired(files: dict[str, str], kind: str) -> FixResult:
     return fix(OverlayTree(Empty(), files), (), Settings(), Given(), (kind,))
 
 
@@ -53,8 +53,8 @@ def after(found: FixResult, path: str, before: str) -> str:
 def test_a_recipe_in_order_stays_as_it_is(found: tuple[str, int, int, int]) -> None:
     files = {"sft.yaml": found[0]}
     assert [(f.code, f.message) for f in reported(files).findings()] == []
-    assert mended(files, SETTINGS).files == {}
-    assert mended(files, DECLARATIONS).files == {}
+    assert repaired(files, SETTINGS).files == {}
+    assert repaired(files, DECLARATIONS).files == {}
 
 
 @settings(max_examples=60)
@@ -67,9 +67,9 @@ def test_a_recipe_in_order_stays_as_it_is(found: tuple[str, int, int, int]) -> N
 def test_one_number_that_changed(found: tuple[str, int, int, int], key: str, now: int, kind: str) -> None:
     text, micro, steps, gpus = found
     stale = re.sub(rf"(?m)^{key}: \d+", f"{key}: {now}", text)
-    done = mended({"sft.yaml": stale}, kind)
+    done = repaired({"sft.yaml": stale}, kind)
     fixed = after(done, "sft.yaml", stale)
-    assert mended({"sft.yaml": fixed}, kind).files == {}, "a second fix changes it again"
+    assert repaired({"sft.yaml": fixed}, kind).files == {}, "a second fix changes it again"
     changed = [(one, two) for one, two in zip(stale.splitlines(True), fixed.splitlines(True), strict=True) if one != two]
     assert len(changed) <= 1, changed
     assert all(re.sub(r"\d+", "#", one) == re.sub(r"\d+", "#", two) for one, two in changed)

@@ -184,7 +184,7 @@ def test_a_recipe_knows_its_verdict(tmp_path: Path, text: str, verdict: str) -> 
     assert read(text, tmp_path).verdict == verdict
 
 
-def test_claims_are_told_with_their_lines(tmp_path: Path) -> None:
+def test_claims_are_reported_with_their_lines(tmp_path: Path) -> None:
     (claim,) = read(VERIFIED, tmp_path).claims
     assert (claim.name, claim.value, claim.line) == ("global_batch_size", 128, 1)
     assert read(UNCLAIMED, tmp_path).claims == ()

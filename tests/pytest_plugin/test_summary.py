@@ -101,7 +101,7 @@ def test_a_broken_test_elsewhere_leaves_the_summary(repository: Path, write: Wri
     result.stdout.fnmatch_lines([COUNTS])
 
 
-def test_the_baseline_of_the_settings_holds_and_what_is_named_in_vain_is_told(
+def test_the_baseline_of_the_settings_holds_and_what_is_named_in_vain_is_reported(
     repository: Path, write: Write, pytester: pytest.Pytester
 ) -> None:
     entry = '{{"path": "recipes/{}.yaml", "rule": "GBS101", "key": "", "count": 1}}'

@@ -1,4 +1,4 @@
-"""A headless Chromium that is told what to do over a pipe, in the protocol of its developer tools; no library is needed for that."""
+"""A headless Chromium that gets its commands over a pipe, in the protocol of its developer tools; no library is needed for that."""
 
 import json
 import os

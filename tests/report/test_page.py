@@ -1,4 +1,4 @@
-"""The page as text: what it tells, that it is whole, and that nothing of a stranger's is obeyed in it."""
+"""The page as text: what it shows, that it is whole, and that nothing of a stranger's is obeyed in it."""
 
 import re
 from base64 import b64encode
@@ -84,7 +84,7 @@ def test_what_is_unknown_is_left_out_of_the_plot_and_has_no_number(repo: Path, g
     assert not any("data-value" in has for name, has, _ in page.elements if has.get("data-head") in ("GPUs", "global batch"))
 
 
-def test_a_recipe_is_told_number_by_number(repo: Path, gbs: Gbs) -> None:
+def test_a_recipe_is_explained_number_by_number(repo: Path, gbs: Gbs) -> None:
     write(repo, {"sub/a.yaml": GOOD})
     page = outline(gbs, "sub")
     heads = ("verdict", "global batch", "GPUs", "micro", "accumulation", "data-parallel", "tokens per step", "claim", "framework")

@@ -37,7 +37,7 @@ TABLE = Framework(
 
 # What a judgement may take for granted.
 ASSUMED = (Assumption(Assuming.FILES_NEARBY, Name.GPUS_PER_NODE, 8, 3, "launch/a.yaml:3"),)
-# Where each size stands in a recipe that nobody needs to read.
+# Where each size stands in a recipe that is not read.
 _PLACES = {Name.MICRO_BATCH_SIZE: 30, Name.GRADIENT_ACCUMULATION_STEPS: 60, Name.GLOBAL_BATCH_SIZE: 90}
 
 

@@ -1,4 +1,4 @@
-"""What a finding tells its reader to do."""
+"""What a finding asks its reader to do."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _RECIPE = "model_name_or_path: my/model\ndataset_name: my/data\nmax_length: 4096
 
 
 @pytest.mark.parametrize(
-    ("code", "recipe", "told"),
+    ("code", "recipe", "reported"),
     [
         ("GBS002", f"{_RECIPE}gradient_accumulation_steps: 2\nseed: 1\ngradient_accumulation_steps: 8\n", "keep one of the two"),
         ("GBS003", f"{_RECIPE}gradient_accumulation_steps: -1\n", "write a whole number, 1 or more"),
@@ -22,6 +22,6 @@ _RECIPE = "model_name_or_path: my/model\ndataset_name: my/data\nmax_length: 4096
         ),
     ],
 )
-def test_what_is_told(code: str, recipe: str, told: str, tmp_path: Path) -> None:
+def test_what_is_reported(code: str, recipe: str, reported: str, tmp_path: Path) -> None:
     findings = checked(tmp_path, {"sft.yaml": recipe}).findings()
-    assert [finding.holds for finding in findings if finding.code == code] == [told]
+    assert [finding.holds for finding in findings if finding.code == code] == [reported]

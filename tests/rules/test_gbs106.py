@@ -182,7 +182,7 @@ def test_a_bare_batch_size_is_of_one_gpu_or_of_all(comment: str, flags: str, ver
     assert file.verdict in (verdict, Verdict.UNCLAIMED)
 
 
-def test_a_bare_batch_size_that_is_neither_is_told_at_the_comment(tmp_path: Path) -> None:
+def test_a_bare_batch_size_that_is_neither_is_reported_at_the_comment(tmp_path: Path) -> None:
     file = checked(tmp_path, {"sft.yaml": _BARE.format("  # bs=128"), "run.sh": script("--nproc_per_node 8")})
     assert [(f.code, f.message) for f in file.findings] == [
         ("GBS106", "the comment says batch size 128, but the launch in run.sh gives 64")

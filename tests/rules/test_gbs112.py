@@ -50,7 +50,7 @@ def _notebook(*cells: tuple[str, str], kind: str = "code") -> str:
     return json.dumps({"cells": made, "nbformat": 4}, indent=1)
 
 
-def _told(folder: Path, text: str) -> list[str]:
+def _reported(folder: Path, text: str) -> list[str]:
     report = check_example(Example((("train.ipynb", text),), ("--select", "GBS112")), folder)
     assert all(finding.severity == Severity.INFO for finding in report.findings())
     assert not report.internal
@@ -100,7 +100,7 @@ ALL = IMPORTS + CONFIG + TRAINS
     ],
 )
 def test_outputs_that_some_run_of_the_source_prints_are_in_order(text: str, tmp_path: Path) -> None:
-    assert _told(tmp_path, text) == []
+    assert _reported(tmp_path, text) == []
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,16 @@ def test_outputs_that_some_run_of_the_source_prints_are_in_order(text: str, tmp_
         ),
     ],
 )
-def test_an_output_of_another_run_is_told(text: str, expected: str, tmp_path: Path) -> None:
-    (message,) = _told(tmp_path, text)
+def test_an_output_of_another_run_is_reported(text: str, expected: str, tmp_path: Path) -> None:
+    (message,) = _reported(tmp_path, text)
     assert expected in message
     assert message.endswith(("(output of cell 1)", "(output of cell 2)"))
 
 
-def test_a_run_that_was_repeated_is_told_once(tmp_path: Path) -> None:
-    assert len(_told(tmp_path, _notebook((ALL, _unsloth(8, 1)), ("trainer.train()", _unsloth(8, 1))))) == 1
+def test_a_run_that_was_repeated_is_reported_once(tmp_path: Path) -> None:
+    assert len(_reported(tmp_path, _notebook((ALL, _unsloth(8, 1)), ("trainer.train()", _unsloth(8, 1))))) == 1
 
 
-def test_many_outputs_are_told_up_to_a_limit(tmp_path: Path) -> None:
+def test_many_outputs_are_reported_up_to_a_limit(tmp_path: Path) -> None:
     printed = "".join(_transformers(1, number) for number in range(3, 400))
-    assert 0 < len(_told(tmp_path, _notebook((ALL, printed)))) <= 50
+    assert 0 < len(_reported(tmp_path, _notebook((ALL, printed)))) <= 50

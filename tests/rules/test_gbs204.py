@@ -31,7 +31,7 @@ def batch(value: int) -> Size:
     [
         pytest.param((), (batch(8), accumulation(8)), id="nothing is checked"),
         pytest.param((MICRO,), (size(Name.MICRO_BATCH_SIZE, 1),), id="another rule's least size"),
-        pytest.param((DIVIDES,), (Unknown(Name.GLOBAL_BATCH_SIZE, Reason.AUTO), accumulation(8)), id="a batch that nobody knows"),
+        pytest.param((DIVIDES,), (Unknown(Name.GLOBAL_BATCH_SIZE, Reason.AUTO), accumulation(8)), id="an unknown batch"),
     ],
 )
 def test_it_says_nothing(constraints: tuple[Constraint, ...], sizes: tuple[Size, ...]) -> None:
@@ -43,7 +43,7 @@ def test_it_says_nothing(constraints: tuple[Constraint, ...], sizes: tuple[Size,
     [
         pytest.param((DIVIDES,), (batch(8), accumulation(8)), id="one process fits"),
         pytest.param((DIVIDES, TWO), (batch(16), accumulation(8), world(3)), id="others than those at hand fit"),
-        pytest.param((TWO,), (Unknown(Name.GLOBAL_BATCH_SIZE, Reason.AUTO), accumulation(8)), id="nobody knows how large"),
+        pytest.param((TWO,), (Unknown(Name.GLOBAL_BATCH_SIZE, Reason.AUTO), accumulation(8)), id="of unknown size"),
     ],
 )
 def test_some_number_fits(constraints: tuple[Constraint, ...], sizes: tuple[Size, ...]) -> None:
@@ -59,7 +59,7 @@ def test_a_least_size_on_any_hardware_is_named_alone() -> None:
     assert len(found.related) == 1
 
 
-def test_it_tells_what_stops_the_run_on_the_hardware_at_hand() -> None:
+def test_it_shows_what_stops_the_run_on_the_hardware_at_hand() -> None:
     found = only(list(rule.check(run(batch(8), accumulation(8), world(4), table=table(DIVIDES, TWO)))))
     stops = "on 4 GPUs: global_batch_size 8 is not divisible by 4 GPUs x gradient_accumulation_steps 8 = 32; Example stops at start"
     assert found.details == ("one is refused", stops)

@@ -100,7 +100,7 @@ auto_find_batch_size: true
 REFUSES = "auto_find_batch_size would break the groups, so the config refuses it"
 
 
-def told(folder: Path, *files: tuple[str, str]) -> list[tuple[str, str]]:
+def reported(folder: Path, *files: tuple[str, str]) -> list[tuple[str, str]]:
     """Severity and message of what GBS206 says of a GRPO recipe beside `files`."""
     report = check_example(Example((("grpo.yaml", GRPO), *files)), folder)
     return [(each.severity, each.message) for each in report.findings() if each.code == "GBS206"]
@@ -108,7 +108,7 @@ def told(folder: Path, *files: tuple[str, str]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("pin", ["trl==1.8.0", "trl<1.9", "trl==0.16.1", "trl==0.14.0"])
 def test_a_version_that_does_not_refuse_it_is_silent_without_a_claim(pin: str, tmp_path: Path) -> None:
-    assert told(tmp_path, ("requirements.txt", f"{pin}\n")) == []
+    assert reported(tmp_path, ("requirements.txt", f"{pin}\n")) == []
 
 
 @pytest.mark.parametrize(
@@ -121,4 +121,4 @@ def test_a_version_that_does_not_refuse_it_is_silent_without_a_claim(pin: str, t
     ],
 )
 def test_what_only_newer_versions_refuse_is_a_warning_that_says_so(pin: str, expected: tuple[str, str], tmp_path: Path) -> None:
-    assert told(tmp_path, ("requirements.txt", f"{pin}\n")) == [expected]
+    assert reported(tmp_path, ("requirements.txt", f"{pin}\n")) == [expected]

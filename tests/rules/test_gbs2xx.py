@@ -98,7 +98,7 @@ def test_a_size_that_is_clamped_is_in_order_where_it_divides(tmp_path: Path, tex
         pytest.param(16, "16 GPUs are not a multiple of tensor 2 x pipeline 16 = 32", id="as the file says"),
     ],
 )
-def test_a_size_that_is_clamped_is_told_as_the_file_says_it(tmp_path: Path, world: int, message: str) -> None:
+def test_a_size_that_is_clamped_is_shown_as_the_file_says_it(tmp_path: Path, world: int, message: str) -> None:
     (finding,) = checked(tmp_path, CLAMPED, given=Given(world_size=world)).findings
     assert (finding.message, finding.holds) == (message, "use a multiple of 32 GPUs")
     assert [CLAMPED[each.at.start : each.at.stop] for each in finding.related] == ["16"]

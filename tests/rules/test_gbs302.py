@@ -32,6 +32,6 @@ def test_each_problem_is_a_finding() -> None:
     assert len(list(check(launcher(Problem("one", AT), Problem("two", MACHINES))))) == 2
 
 
-def test_what_an_option_would_mend_is_told_of_the_file_alone() -> None:
+def test_what_an_option_would_fix_is_reported_for_the_file_alone() -> None:
     found = only(list(check(launcher(Problem("no num_processes", AT, unless="--num_processes")))))
     assert found.severity == Severity.ERROR

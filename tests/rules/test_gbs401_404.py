@@ -53,7 +53,7 @@ def findings(check: Check, text: str, world: int | None = None) -> list[Finding]
         pytest.param(recipe(), 16, id="32 on 16: two"),
         pytest.param(recipe(loss="dpo"), 32, id="another loss"),
         pytest.param(recipe(loss="grpo"), 32, id="unpaired, but no KL term"),
-        pytest.param(recipe(loss="{beta: 0.1}"), 32, id="nobody knows the loss"),
+        pytest.param(recipe(loss="{beta: 0.1}"), 32, id="an unknown loss"),
         pytest.param(recipe(), None, id="processes unknown"),
         pytest.param(recipe(), 64, id="no whole micro batch"),
     ],
@@ -158,7 +158,7 @@ def test_an_interval_is_corrected(text: str, severity: str, message: str) -> Non
         pytest.param(recipe("n_examples: 320", "n_epochs: null"), id="examples alone"),
         pytest.param(recipe("n_examples: 320", "n_epochs: 3", loss="sft"), id="SFT plans without epochs"),
         pytest.param(recipe("n_examples: 320", "n_epochs: 3", loss=SFT_LOADER), id="SFT, composed"),
-        pytest.param(recipe("n_examples: 320", "n_epochs: 3", loss="{beta: 1}"), id="nobody knows the loader"),
+        pytest.param(recipe("n_examples: 320", "n_epochs: 3", loss="{beta: 1}"), id="an unknown loader"),
         pytest.param(recipe("n_examples: ${N}"), id="examples from outside"),
         pytest.param(recipe("n_epochs: ${N}"), id="epochs from outside"),
         pytest.param(

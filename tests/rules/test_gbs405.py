@@ -60,7 +60,7 @@ def _program(*parts: str, options: str = "", moves: str = "scheduler.step()") ->
     return HEAD.format(options=options) + "".join(parts) + TAIL.format(moves=moves)
 
 
-def _told(folder: Path, text: str) -> list[str]:
+def _reported(folder: Path, text: str) -> list[str]:
     report = check_example(Example((("train.py", text),), ("--select", "GBS405")), folder)
     return [finding.message for finding in report.findings()]
 
@@ -131,11 +131,11 @@ LENGTH = "len(loader) * 3 // args.gradient_accumulation_steps"
     ],
 )
 def test_a_schedule_that_fits_or_of_which_too_little_is_known_is_left_alone(text: str, tmp_path: Path) -> None:
-    assert _told(tmp_path, text) == []
+    assert _reported(tmp_path, text) == []
 
 
 def test_an_option_in_optimizer_steps_needs_the_number_of_processes(tmp_path: Path) -> None:
-    (message,) = _told(tmp_path, _program(_schedule(OPTION), PREPARE))
+    (message,) = _reported(tmp_path, _program(_schedule(OPTION), PREPARE))
     assert message == (
         "args.max_train_steps counts optimizer steps, and accelerate steps the schedule once per process: "
         "on N processes it ends N times earlier than on one"
@@ -143,7 +143,7 @@ def test_an_option_in_optimizer_steps_needs_the_number_of_processes(tmp_path: Pa
 
 
 def test_the_accumulation_is_not_the_number_of_processes(tmp_path: Path) -> None:
-    (message,) = _told(tmp_path, _program(FROM_EPOCHS, _schedule(OPTION + " * args.gradient_accumulation_steps"), PREPARE))
+    (message,) = _reported(tmp_path, _program(FROM_EPOCHS, _schedule(OPTION + " * args.gradient_accumulation_steps"), PREPARE))
     assert message.startswith("if args.max_train_steps is given, it counts optimizer steps")
 
 
@@ -151,12 +151,12 @@ def test_an_option_that_another_file_defines_may_be_missing(tmp_path: Path) -> N
     program = _program(FROM_EPOCHS, _schedule(OPTION), PREPARE).replace(
         '    parser.add_argument("--max_train_steps", type=int, default=None)\n', ""
     )
-    (message,) = _told(tmp_path, program)
+    (message,) = _reported(tmp_path, program)
     assert message.startswith("if args.max_train_steps is given, it counts optimizer steps")
 
 
 def test_epochs_of_a_data_loader_that_is_not_prepared_are_not_multiplied(tmp_path: Path) -> None:
-    (message,) = _told(tmp_path, _program(FROM_EPOCHS, _schedule(OPTION + N), PREPARE))
+    (message,) = _reported(tmp_path, _program(FROM_EPOCHS, _schedule(OPTION + N), PREPARE))
     assert message == (
         "if args.max_train_steps is not given, len(loader) before prepare() has the batches of all processes already: "
         "on N processes the schedule is N times too long"
@@ -176,22 +176,22 @@ def test_a_fix_suits_an_option_that_is_given_and_one_that_is_not(length: str, fi
     )
     assert [finding.holds for file in report.files for finding in file.findings] == [fix]
     fixed = _program(FROM_EPOCHS.replace("len(loader)", "len(loader) / accelerator.num_processes"), _schedule(OPTION + N, "0"), PREPARE)
-    assert _told(tmp_path, fixed) == []
+    assert _reported(tmp_path, fixed) == []
 
 
 def test_a_length_counts_the_processes_once(tmp_path: Path) -> None:
-    (message,) = _told(tmp_path, _program(_schedule(LENGTH + N), PREPARE))
+    (message,) = _reported(tmp_path, _program(_schedule(LENGTH + N), PREPARE))
     assert message.startswith("len(loader) before prepare() has the batches of all processes already")
 
 
 def test_the_length_of_a_prepared_data_loader_is_that_of_one_process(tmp_path: Path) -> None:
     prepared = "    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)\n"
-    (message,) = _told(tmp_path, _program(prepared, _schedule(LENGTH), "    scheduler = accelerator.prepare(scheduler)\n"))
+    (message,) = _reported(tmp_path, _program(prepared, _schedule(LENGTH), "    scheduler = accelerator.prepare(scheduler)\n"))
     assert message.startswith("len(loader) has the batches of one process")
 
 
 def test_a_warm_up_is_multiplied_like_the_length(tmp_path: Path) -> None:
-    (message,) = _told(tmp_path, _program(_schedule(OPTION + N), PREPARE))
+    (message,) = _reported(tmp_path, _program(_schedule(OPTION + N), PREPARE))
     assert message.startswith("args.warmup_steps is not multiplied by the number of processes, as the schedule's length is")
 
 

@@ -41,7 +41,7 @@ def run(text: str, world: int | None) -> Run:
         pytest.param(512, 24, 8, [Finding], id="512 = 2 x 24 x 8 + 128"),
     ],
 )
-def test_a_rounded_batch_is_told(batch: int | str, micro: int, world: int | None, expected: list[type]) -> None:
+def test_a_rounded_batch_is_reported(batch: int | str, micro: int, world: int | None, expected: list[type]) -> None:
     assert [type(each) for each in check(run(RECIPE.format(batch=batch, micro=micro), world))] == expected
 
 

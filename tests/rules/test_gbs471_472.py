@@ -60,7 +60,7 @@ def test_each_version_has_its_own_way_with_a_remainder(pins: str, mini: int, exp
     assert [f"{code} {severity}" for code, severity, _ in findings] == expected
 
 
-def test_what_each_rank_loses_is_told(tmp_path: Path) -> None:
+def test_what_each_rank_loses_is_reported(tmp_path: Path) -> None:
     message = "each optimizer step trains on 256 completions, not 260: 4 on each of 64 ranks"
     late = [("GBS471", "error", "260 completions can't be split evenly over 64 ranks; verl stops during training")]
     open_ = [("GBS471", "warning", f"{message}; since 0.8 verl stops instead")]
@@ -75,7 +75,7 @@ def test_what_a_newer_verl_fills_up_is_not_certain(tmp_path: Path) -> None:
     assert [each.implies for each in open_] == ["false with verl 0.9 and later, which fills it up"]
 
 
-def test_the_smaller_last_step_is_told(tmp_path: Path) -> None:
+def test_the_smaller_last_step_is_reported(tmp_path: Path) -> None:
     message = "the last optimizer step of each rollout trains on 256 completions, not 384: 1,024 = 2 x 384 + 256"
     assert found("ppo.yaml", verl(1024, 384), tmp_path, "GBS471", pins="verl==0.7.0\n") == [("GBS471", "warning", message)]
 

@@ -130,7 +130,7 @@ class TestBase:
         [
             pytest.param(ON_64, id="no base"),
             pytest.param(based(ON_64, 128, "4"), id="the same batch"),
-            pytest.param(based(OPEN, 256, "4"), id="nobody can tell"),
+            pytest.param(based(OPEN, 256, "4"), id="can not be decided"),
         ],
     )
     def test_no_change_is_not_judged(self, held: Run) -> None:

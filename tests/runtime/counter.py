@@ -27,7 +27,7 @@ class Counter:
             self.epochs[-1].append(self.now)
             self.now = 0
 
-    def told(self) -> dict[str, Any]:
+    def reported(self) -> dict[str, Any]:
         """What all processes consumed."""
         epochs = [epoch for epoch in self.epochs if epoch]
         if torch.distributed.is_initialized():

@@ -121,15 +121,15 @@ def exported(**values: str) -> Iterator[None]:
 
 
 def by_accelerate(job: Judged) -> dict[str, str]:
-    """What `accelerate launch` tells the processes that it starts, the flags of a configuration among it."""
+    """What `accelerate launch` passes to the processes that it starts, the flags of a configuration among it."""
     from accelerate.commands.launch import launch_command_parser
     from accelerate.utils.launch import prepare_deepspeed_cmd_env, prepare_multi_gpu_env
 
     words = [f"--num_processes={job.processes}", "--num_machines=1", "--mixed_precision=no", "--dynamo_backend=no", *flags(job), "train.py"]
     given = launch_command_parser().parse_args(words)
     given.deepspeed_fields_from_accelerate_config = ""  # it has no file
-    told = prepare_deepspeed_cmd_env(given)[1] if given.use_deepspeed else prepare_multi_gpu_env(given)
-    return {name: value for name, value in told.items() if name.startswith("ACCELERATE_")}
+    reported = prepare_deepspeed_cmd_env(given)[1] if given.use_deepspeed else prepare_multi_gpu_env(given)
+    return {name: value for name, value in reported.items() if name.startswith("ACCELERATE_")}
 
 
 def accelerated(job: Judged, folder: str) -> Counter:
@@ -209,7 +209,7 @@ def main() -> None:
         GradientState._reset_state()
         os.environ.pop("ACCELERATE_USE_DEEPSPEED", None)  # the Trainer leaves it there
         try:
-            found[job.name] = KINDS.get(job.kind, train)(job, folder).told()
+            found[job.name] = KINDS.get(job.kind, train)(job, folder).reported()
         except Exception as error:
             found[job.name] = {"error": "".join(traceback.format_exception(error))[-1500:]}
         if int(os.environ.get("RANK", "0")) == 0:

@@ -18,7 +18,7 @@ def ranks(*rows: int, micro_batches: int = 4, same: bool = False) -> list[RankCo
         pytest.param(ranks(16), 1, id="one"),
         pytest.param(ranks(9, 7), 1, id="uneven"),
         pytest.param(ranks(16, 16, same=True), 1, id="tensor parallel ranks are seen to share rows"),
-        pytest.param(ranks(16, 16, same=True), 2, id="tensor parallel ranks are told to"),
+        pytest.param(ranks(16, 16, same=True), 2, id="tensor parallel ranks share rows"),
         pytest.param([RankCount(8, 4, 0)] * 2, 1, id="rows that can not be compared"),
     ],
 )
@@ -37,11 +37,11 @@ def test_the_factor_that_differs_is_named() -> None:
     )
 
 
-def test_rows_of_each_rank_are_told_where_they_differ() -> None:
+def test_rows_of_each_rank_are_reported_where_they_differ() -> None:
     assert difference(Expected(16), ranks(8, 6)).endswith("trains on 14 rows: 8, 6 on the ranks")
 
 
-def test_ranks_that_train_on_the_same_rows_are_told() -> None:
+def test_ranks_that_train_on_the_same_rows_are_reported() -> None:
     assert difference(Expected(16), ranks(8, 8, same=True)) == (
         "the global batch size should be 16, but the first optimizer step trains on"
         " 16 rows on 2 ranks, 8 of them different: ranks train on the same rows"

@@ -137,13 +137,13 @@ def test_each_full_step_consumes_the_global_batch(job: Judged) -> None:
 
 @real
 @pytest.mark.parametrize("job", [job for job in JUDGED if steps_of(job) > 0], ids=lambda job: job.name)
-def test_it_makes_the_steps_that_it_is_told(job: Judged) -> None:
+def test_it_makes_the_steps_that_it_is_given(job: Judged) -> None:
     assert sum(map(len, consumed(job)["epochs"])) == steps_of(job)
 
 
 @real
 @pytest.mark.parametrize("job", [job for job in JUDGED if steps_of(job) <= 0], ids=lambda job: job.name)
-def test_an_epoch_has_the_steps_that_are_told_of_its_data_set(job: Judged) -> None:
+def test_an_epoch_has_the_steps_that_show_computes_for_its_data_set(job: Judged) -> None:
     batch, epoch = expected(job)["global_batch_size"], entry_of(job)["epoch"]
     if any(word in job.program for word in PARTIAL):
         assert epoch is None
@@ -163,7 +163,7 @@ def test_an_epoch_has_the_steps_that_are_told_of_its_data_set(job: Judged) -> No
 
 @real
 @pytest.mark.parametrize("job", [job for job in JUDGED if steps_of(job) > 0], ids=lambda job: job.name)
-def test_what_the_steps_do_not_reach_is_told(job: Judged) -> None:
+def test_what_the_steps_do_not_reach_is_reported(job: Judged) -> None:
     epoch, found = entry_of(job)["epoch"], consumed(job)
     if epoch is not None:
         assert epoch["unreached"] == max(0, job.rows - sum(map(sum, found["epochs"])))

@@ -52,7 +52,7 @@ def test_rows_are_counted(batch: Any, rows: int) -> None:
     assert take_rows(batch)[0] == rows
 
 
-def test_other_rows_are_told_from_the_same_rows() -> None:
+def test_other_rows_are_distinguished_from_the_same_rows() -> None:
     assert take_rows(Tensor([[1], [2]])) == take_rows(Tensor([[1], [2]]))
     assert take_rows(Tensor([[1], [2]])) != take_rows(Tensor([[1], [3]]))
     assert take_rows([{"prompt": "a"}, {"prompt": "b"}]) != take_rows([{"prompt": "b"}, {"prompt": "a"}])

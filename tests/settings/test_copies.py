@@ -40,8 +40,8 @@ NO_EXPERTS = "assert (tensor_parallel_size * pipeline_parallel_size * context_pa
 def found(folder: Path, recipe: str, *files: tuple[str, str]) -> list[tuple[str, str, str]]:
     """The code, the severity and the end of the message of each error and warning."""
     report = check_example(Example((("run/moe.yaml", recipe), *files)), folder)
-    told = [each for file in report.files for each in file.findings if each.severity in ("error", "warning")]
-    return [(each.code, each.severity, each.message.rpartition("; ")[2]) for each in told]
+    reported = [each for file in report.files for each in file.findings if each.severity in ("error", "warning")]
+    return [(each.code, each.severity, each.message.rpartition("; ")[2]) for each in reported]
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def megatron(folder: Path, flags: str, *files: tuple[str, str], gpus: int = 8) -
     words = f"{flags} --num-layers 2 --hidden-size 64 --seq-length 64 --train-iters 1000"
     script = ("run.sh", f"torchrun --nproc_per_node {gpus} Megatron-LM/pretrain_gpt.py {words}\n")
     report = check_example(Example((script, *files)), folder)
-    told = [each for file in report.files for each in file.findings if each.severity in ("error", "warning")]
-    return [(each.severity, each.message.rpartition("; ")[2]) for each in told]
+    reported = [each for file in report.files for each in file.findings if each.severity in ("error", "warning")]
+    return [(each.severity, each.message.rpartition("; ")[2]) for each in reported]
 
 
 def package(minor: int) -> tuple[str, str]:
@@ -240,8 +240,8 @@ ASSERTS = "    ), 'The number of sample batches must be greater than or equal to
 )
 def test_rollouts_of_openrlhf_are_checked_since(files: list[tuple[str, str]], expected: list[str], tmp_path: Path) -> None:
     report = check_example(Example((("run.sh", SMALL_ROLLOUT), *files)), tmp_path)
-    told = [each.message.rpartition("; ")[2] for file in report.files for each in file.findings if each.severity == "error"]
-    assert told == expected
+    reported = [each.message.rpartition("; ")[2] for file in report.files for each in file.findings if each.severity == "error"]
+    assert reported == expected
 
 
 OF_ALL_RANKS = """\
@@ -287,8 +287,8 @@ KTO = "model_name_or_path: a/b\ndataset_name: c/d\ndesirable_weight: 1.0\nper_de
 )
 def test_a_micro_batch_of_one_is_refused_by_kto_since(requirements: str, expected: list[tuple[str, str]], tmp_path: Path) -> None:
     report = check_example(Example((("kto.yaml", KTO), ("requirements.txt", requirements))), tmp_path)
-    told = [(each.severity, each.message.rpartition("; ")[2]) for file in report.files for each in file.findings]
-    assert told == expected
+    reported = [(each.severity, each.message.rpartition("; ")[2]) for file in report.files for each in file.findings]
+    assert reported == expected
 
 
 SUBMODULE = '[submodule "trl"]\n\tpath = lib/trl\n\turl = https://github.com/huggingface/trl\n'

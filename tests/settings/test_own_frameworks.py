@@ -323,11 +323,11 @@ def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
         pytest.param("recognise = [", "acme.toml:1: not TOML: invalid value (at the end)", id="no TOML"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(text: str, expected: str, tmp_path: Path) -> None:
+def test_a_mistake_is_reported_with_its_line(text: str, expected: str, tmp_path: Path) -> None:
     assert _mistakes(tmp_path, text) == [expected]
 
 
-def test_all_mistakes_of_all_files_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_of_all_files_are_reported_at_once(tmp_path: Path) -> None:
     settings = 'gpu = 1\n[frameworks]\none = "acme.toml"\nother = "../other.toml"\n[frameworks.two]\nkeys = {}\n'
     assert _mistakes(tmp_path, SHORT.replace('"micro_batch_size"', "7"), settings) == [
         "gbs.toml:1: gpu is not a setting; there are " + _known(),
@@ -359,7 +359,7 @@ def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
         load_settings(root, rules={})
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"^missing\.toml: there is no such file$"):
         _load(tmp_path, {"gbs.toml": 'frameworks = ["missing.toml"]\n'})
 
@@ -529,7 +529,7 @@ sizes = {buffer_size = "rows that wait"}
         pytest.param(
             SHORT.replace("default = 4", 'since = "2.0"') + "[before.\"2.0\"]\nunit = 'x'\n",
             "acme.toml:4: keys.acme.accumulate.since is given together with before; give only one of the two",
-            id="versions told in two ways",
+            id="versions given in two ways",
         ),
         pytest.param(
             SHORT + "[[variants]]\n[[variants.variants]]\n", "acme.toml:7: variants.variants is not allowed here", id="variants of variants"
@@ -553,11 +553,11 @@ sizes = {buffer_size = "rows that wait"}
         ),
     ],
 )
-def test_a_mistake_in_what_is_abbreviated_is_told_where_it_stands(text: str, expected: str, tmp_path: Path) -> None:
+def test_a_mistake_in_what_is_abbreviated_is_reported_where_it_stands(text: str, expected: str, tmp_path: Path) -> None:
     assert _mistakes(tmp_path, text) == expected.split("\n")
 
 
-def test_tables_of_the_settings_that_inherit_from_each_other_are_told(tmp_path: Path) -> None:
+def test_tables_of_the_settings_that_inherit_from_each_other_are_reported(tmp_path: Path) -> None:
     parents = {"a": 'inherits = "b"', "b": 'inherits = "a"', "c": 'inherits = "d"', "d": "x = 1"}
     settings = "[frameworks]\n" + "".join(f"[frameworks.{name}]\n{line}\n" for name, line in parents.items())
     lines = _mistakes(tmp_path, "", settings)

@@ -113,10 +113,10 @@ def test_the_lists_name_what_a_plugin_brings(site: Path, root: Path, capsys: pyt
 def test_the_manual_is_there_where_the_settings_are_broken(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _settings(root, "nodes = 0\n")
     assert main(["rule", "GBS101"]) == 0
-    told = capsys.readouterr()
-    assert "stale-declaration" in told.out
-    assert told.err.startswith("gbs: using only the built-in rules and frameworks: ")
-    assert told.err.count("\n") == 1
+    reported = capsys.readouterr()
+    assert "stale-declaration" in reported.out
+    assert reported.err.startswith("gbs: using only the built-in rules and frameworks: ")
+    assert reported.err.count("\n") == 1
 
 
 def test_a_rule_of_a_plugin_is_checked(site: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +144,7 @@ def test_a_table_of_a_plugin_is_recognised(site: Path, root: Path, capsys: pytes
         pytest.param(MODULE.format(code="GBS101"), "has a rule GBS101, and there is one already", id="a code that is taken"),
     ],
 )
-def test_what_is_wrong_with_a_plugin_is_told_with_its_line(
+def test_what_is_wrong_with_a_plugin_is_reported_with_its_line(
     text: str, expected: str, site: Path, root: Path, request: pytest.FixtureRequest
 ) -> None:
     name = f"wrong_{request.node.callspec.id.replace(' ', '_')}"
@@ -155,7 +155,7 @@ def test_what_is_wrong_with_a_plugin_is_told_with_its_line(
     assert str(caught.value) == f'gbs.toml:2: plugins contains "{name}", which {expected}'
 
 
-def test_a_plugin_that_is_not_installed_is_told_with_the_other_mistakes(site: Path, root: Path) -> None:
+def test_a_plugin_that_is_not_installed_is_reported_with_the_other_mistakes(site: Path, root: Path) -> None:
     _install(site, "there", MODULE.format(code="ACME104"))
     _settings(root, 'plugins = ["their"]\nnodes = "x"\n')
     with pytest.raises(SettingsError) as caught:

@@ -1,4 +1,4 @@
-"""Settings: what each key means, every mistake told at once, and a schema that says the same as the quick check."""
+"""Settings: what each key means, all mistakes reported at once, and a schema that says the same as the quick check."""
 
 import json
 import subprocess
@@ -265,7 +265,7 @@ def test_an_origin_names_the_table_of_pyproject(tmp_path: Path) -> None:
         pytest.param("versions = {trl = 1}", "[versions] trl is 1: expected text of 1 to 200 characters", id="version"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(text: str, expected: str, tmp_path: Path) -> None:
+def test_a_mistake_is_reported_in_one_line(text: str, expected: str, tmp_path: Path) -> None:
     lines = _mistakes(tmp_path, text)
     assert len(lines) == 1
     place, _, sentence = lines[0].partition(": ")
@@ -273,7 +273,7 @@ def test_a_mistake_is_told_in_one_line(text: str, expected: str, tmp_path: Path)
     assert sentence == expected
 
 
-def test_all_mistakes_are_told_at_once_in_their_order(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once_in_their_order(tmp_path: Path) -> None:
     text = """\
 [project]
 name = "x"
@@ -329,7 +329,7 @@ trl = 1
         pytest.param(b"#" * 200_001, "gbs.toml: larger than 200,000 bytes", id="size"),
     ],
 )
-def test_what_is_no_toml_is_told_in_one_line(data: bytes, expected: str, tmp_path: Path) -> None:
+def test_what_is_no_toml_is_reported_in_one_line(data: bytes, expected: str, tmp_path: Path) -> None:
     (tmp_path / "gbs.toml").write_bytes(data)
     with pytest.raises(SettingsError) as caught:
         load_settings(tmp_path, rules=RULES)

@@ -85,9 +85,9 @@ def _schemas(part: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["settings", "framework"])
 def test_every_keyword_of_a_schema_is_known(name: str) -> None:
-    told = {"$schema", "$id", "$defs", "title", "description", "default", "examples"}
+    reported = {"$schema", "$id", "$defs", "title", "description", "default", "examples"}
     used = {keyword for each in _schemas(schema_of(name)) for keyword in each}
-    assert used - told <= KEYWORDS
+    assert used - reported <= KEYWORDS
 
 
 def test_no_keyword_is_known_in_vain() -> None:

@@ -14,7 +14,7 @@ def script(text: str, path: str = "run.sh", files: dict[str, str] | None = None)
 
 
 def commands(text: str, *programs: str) -> list[Command]:
-    """The commands of a script that run one of `programs`, `foo` unless told."""
+    """The commands of a script that run one of `programs`, `foo` if none are given."""
     wanted = programs or ("foo",)
     return [command for command in script(text).commands if command.words[0].text in wanted]
 

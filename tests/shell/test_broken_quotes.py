@@ -1,4 +1,4 @@
-"""Text for another shell with quotes that nobody escaped: bash reads less than people mean, and what they mean is marked."""
+"""Text for another shell with unescaped quotes: bash reads less than people mean, and what they mean is marked."""
 
 import pytest
 

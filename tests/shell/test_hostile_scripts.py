@@ -106,13 +106,13 @@ def test_a_script_that_is_not_read_to_its_end_says_why_and_where(text: str, reas
     assert "bar" not in [command.words[0].text for command in found.commands]
 
 
-def test_loops_of_many_turns_are_told() -> None:
+def test_loops_of_many_turns_are_reported() -> None:
     assert [name for name, _ in script(f"for x in {'a ' * 65}; do foo $x; done").not_converted] == ["x"]
     assert [name for name, _ in script("for ((i = 0; i < 65; i++)); do foo $i; done").not_converted] == ["i"]
     assert script("for x in $(ls); do foo $x; done\nwhile true; do foo; done").not_converted == ()
 
 
-def test_files_that_can_not_be_sourced_are_told() -> None:
+def test_files_that_can_not_be_sourced_are_reported() -> None:
     files = {"a.sh": Source("a.sh", "foo")}
     found = read_commands(Source("run.sh", "source a.sh\n. b.sh\n[ -f c.sh ]\nsource $X"), OtherFiles(files.get, files.__contains__))
     assert [(path, at.start) for path, at in found.unsourced] == [("b.sh", 14)]

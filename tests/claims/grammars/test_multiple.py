@@ -1,4 +1,4 @@
-"""A batch told as so many for each GPU."""
+"""A batch stated as so many for each GPU."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A batch told by what each device takes."""
+"""A batch stated by what each device takes."""
 
 import pytest
 

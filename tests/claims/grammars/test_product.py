@@ -122,7 +122,7 @@ def test_a_remark_in_brackets_need_not_be_the_whole_arithmetic(text: str) -> Non
         ("gradient_accumulation_steps", "1*2*64=128", 128),
     ],
 )
-def test_the_key_in_front_tells_what_the_arithmetic_gives(key: str, text: str, value: int) -> None:
+def test_the_key_in_front_shows_what_the_arithmetic_gives(key: str, text: str, value: int) -> None:
     found = [d for d in behind(key, text) if d.name == "global_batch_size"]
     assert [(d.value, d.sum.value if d.sum else None) for d in found] == [(value, value)]
     assert batches(text) == [] or "GPUs" in text or "dp" in text

@@ -23,12 +23,12 @@ def _blocks(path: str, text: str) -> tuple[CommentBlock, ...]:
 
 @pytest.mark.parametrize("order", [list(_RECIPES), list(reversed(_RECIPES))], ids=["forwards", "backwards"])
 def test_each_place_is_that_of_its_own_file(order: list[str]) -> None:
-    told = set()
+    reported = set()
     for path in order:
         text = _RECIPES[path]
         found = read_declarations(_blocks(path, text), path)
         assert [each for each in found if each.sum is not None]
-        told.add(tuple((each.name, each.value, each.conditions, each.text) for each in found))
+        reported.add(tuple((each.name, each.value, each.conditions, each.text) for each in found))
         for each in found:
             assert each.at.source == path
             assert text[each.at.start : each.at.stop] == str(each.value)
@@ -37,7 +37,7 @@ def test_each_place_is_that_of_its_own_file(order: list[str]) -> None:
             if each.sum is not None:
                 assert text[each.sum.at.start : each.sum.at.stop] == "8 * 8 * 1 * 2"
                 assert [text[factor.at.start : factor.at.stop] for factor in each.sum.factors] == ["8", "8", "1", "2"]
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
 def test_a_comment_too_long_to_remember_is_read_all_the_same() -> None:

@@ -100,7 +100,7 @@ def _held(held: dict[str, Source], word: Word, command: Command) -> Source | Non
 
 
 def _written(script: Script, word: Word) -> Source | None:
-    """A file that the script writes itself, a variable in place of what nobody can know."""
+    """A file that the script writes itself, a variable in place of what can not be known."""
     for each in script.written:
         if each.path.text == word.text:
             return Source("written.yaml", "".join(part.text if part.text is not None else f"$({part.name})" for part in each.text.parts))

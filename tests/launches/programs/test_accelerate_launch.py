@@ -166,7 +166,7 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize(("options", "expected"), PROBLEMS.values(), ids=PROBLEMS)
-def test_what_accelerate_refuses_or_changes_is_told(options: str, expected: list[tuple[str, bool]]) -> None:
+def test_what_accelerate_refuses_or_changes_is_reported(options: str, expected: list[tuple[str, bool]]) -> None:
     assert problems(start_of(f"accelerate launch {options} train.py", FILES)) == expected
 
 

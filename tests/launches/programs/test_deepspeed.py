@@ -69,7 +69,7 @@ def test_switches_take_no_value() -> None:
         ("--include a:0 --exclude b:1", "--include and --exclude can't be combined; deepspeed stops"),
     ],
 )
-def test_what_deepspeed_refuses_is_told(options: str, message: str) -> None:
+def test_what_deepspeed_refuses_is_reported(options: str, message: str) -> None:
     assert problems(start_of(f"deepspeed {options} train.py")) == [(message, True)]
 
 

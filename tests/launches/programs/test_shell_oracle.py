@@ -26,7 +26,7 @@ def launches(case: dict[str, Any]) -> list[Start]:
 
 
 def wanted(case: dict[str, Any]) -> list[int | None]:
-    """The world of each launch, None where nobody can know it."""
+    """The world of each launch, None where can not be known it."""
     expect = case["expect"]
     times = _SPLIT.get(case["id"], 1)
     sizes = [each.get("data_parallel_size") for each in expect.get("launches", [expect])]

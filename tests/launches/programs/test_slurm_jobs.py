@@ -127,7 +127,7 @@ def test_tasks_that_get_no_rank_may_train_alone(command: str) -> None:
         pytest.param(
             "", f"{TRAINER}from utils.ranks import init_dist\ninit_dist('pytorch')\n", id="a group that a module of its own makes"
         ),
-        pytest.param("", f"{TRAINER}join(os.environ.get('LAUNCHER', 'slurm'))\n", id="a launcher that it is told"),
+        pytest.param("", f"{TRAINER}join(os.environ.get('LAUNCHER', 'slurm'))\n", id="a launcher from the environment"),
         pytest.param("", "import torch\n", id="another library"),
         pytest.param("export LOCAL_RANK=$SLURM_LOCALID\n", TRAINER, id="the script gives them"),
     ],

@@ -1,4 +1,4 @@
-"""trl, llamafactory-cli, axolotl, tune, swift, xtuner, litgpt: each with its own grammar, and what nobody can know unknown."""
+"""trl, llamafactory-cli, axolotl, tune, swift, xtuner, litgpt: each with its own grammar, and unknown what can not be known."""
 
 import pytest
 

@@ -73,7 +73,7 @@ def composes(folder: str, name: str) -> tuple[dict[str, Any], dict[KeyPath, Loca
     return (whole, {}) if name == "run" else None
 
 
-def told(text: str) -> str | None:
+def reported(text: str) -> str | None:
     def reads(path: str) -> Source | Unreadable:
         return Source(path, FILES[path]) if path in FILES else Unreadable(path, "no such file")
 
@@ -139,7 +139,7 @@ def told(text: str) -> str | None:
     ],
 )
 def test_what_may_be_otherwise_is_not_known(text: str) -> None:
-    assert told(text) is None
+    assert reported(text) is None
 
 
 @pytest.mark.parametrize(
@@ -185,4 +185,4 @@ def test_what_may_be_otherwise_is_not_known(text: str) -> None:
     ],
 )
 def test_what_the_file_says_is_known(text: str) -> None:
-    assert told(text) == "4"
+    assert reported(text) == "4"

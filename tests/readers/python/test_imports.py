@@ -36,7 +36,7 @@ def _size(document: Document) -> str | None:
     return None if value.tag == COMPUTED else value.text
 
 
-def _told(before: str, expression: str, files: dict[str, str]) -> str | None:
+def _reported(before: str, expression: str, files: dict[str, str]) -> str | None:
     text = CALL.format(before, expression)
     documents = (each for each in read(Source("a/train.py", text), ProgramContext(reads(files))) if isinstance(each, Document))
     (found,) = (each for each in documents if each.called == "transformers.TrainingArguments")
@@ -70,7 +70,7 @@ class Options(Base):
 )
 def test_options_that_an_object_of_another_file_parses(made: str, asked: str, expected: str | None) -> None:
     before = f"from options import Options\noptions = {made}\nopt = {asked}"
-    assert _told(before, "opt.batch_size", {"a/options.py": OBJECT}) == expected
+    assert _reported(before, "opt.batch_size", {"a/options.py": OBJECT}) == expected
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_options_that_an_object_of_another_file_parses(made: str, asked: str, ex
     ],
 )
 def test_what_may_be_otherwise_is_not_known(before: str, expression: str, files: dict[str, str]) -> None:
-    assert _told(before, expression, files) is None
+    assert _reported(before, expression, files) is None
 
 
 @pytest.mark.parametrize(
@@ -174,17 +174,17 @@ def test_what_may_be_otherwise_is_not_known(before: str, expression: str, files:
     ],
 )
 def test_what_another_file_gives_is_known_where_it_is_used(before: str, expression: str, files: dict[str, str], expected: str) -> None:
-    assert _told(before, expression, files) == expected
+    assert _reported(before, expression, files) == expected
 
 
 def test_what_is_copied_with_other_values_has_these() -> None:
     made = "from dataclasses import dataclass, replace\n@dataclass\nclass C:\n    batch: int = 4\n    steps: int = 2\n"
-    assert _told(made + "c = replace(C(), batch=8)", "c.batch * c.steps", {}) == "16"
+    assert _reported(made + "c = replace(C(), batch=8)", "c.batch * c.steps", {}) == "16"
 
 
 def test_a_function_that_is_given_a_number_returns_what_it_makes_of_it() -> None:
-    assert _told("def half(n):\n    return n // 2", "half(8)", {}) == "4"
-    assert _told("def half(n):\n    return n // 2\nhalf(6)", "half(8)", {}) is None
+    assert _reported("def half(n):\n    return n // 2", "half(8)", {}) == "4"
+    assert _reported("def half(n):\n    return n // 2\nhalf(6)", "half(8)", {}) is None
 
 
 ARGUMENTS = {
@@ -318,5 +318,5 @@ DEEP["train"]["batch"] = 7
     ],
 )
 def test_a_dictionary_of_another_file(before: str, expression: str, expected: str | None) -> None:
-    assert _told(before, expression, {"a/config.py": DICTIONARIES}) == expected
-    assert _told(before, expression, {"config.py": "batch = 1\n" + DICTIONARIES}) == expected
+    assert _reported(before, expression, {"a/config.py": DICTIONARIES}) == expected
+    assert _reported(before, expression, {"config.py": "batch = 1\n" + DICTIONARIES}) == expected

@@ -114,7 +114,7 @@ def test_what_is_not_a_notebook_is_not_read(text: str) -> None:
 TRAINS = "from trl import SFTConfig\nSFTConfig(per_device_train_batch_size=4)\n"
 
 
-def told(*cells: dict[str, Any]) -> list[str]:
+def reported(*cells: dict[str, Any]) -> list[str]:
     """The comments of the one call in a notebook made of `cells`."""
     found = call(json.dumps({"cells": cells, "nbformat": 4}))
     return [block.text for block in found.comments]
@@ -129,12 +129,12 @@ def code_cell(source: str) -> dict[str, Any]:
 
 
 def test_text_that_is_not_right_above_the_cell_is_no_comment_on_it() -> None:
-    assert told(text_cell("GBS 32"), code_cell("x = 1\n"), code_cell(TRAINS), text_cell("GBS 64")) == []
-    assert told({"cell_type": "raw", "source": "GBS 32"}, code_cell(TRAINS)) == []
+    assert reported(text_cell("GBS 32"), code_cell("x = 1\n"), code_cell(TRAINS), text_cell("GBS 64")) == []
+    assert reported({"cell_type": "raw", "source": "GBS 32"}, code_cell(TRAINS)) == []
 
 
 def test_text_right_above_the_cell_is_a_comment_on_its_calls() -> None:
-    assert told(text_cell(["# Training\n", "GBS 32"]), code_cell(TRAINS)) == ["# Training\nGBS 32"]
+    assert reported(text_cell(["# Training\n", "GBS 32"]), code_cell(TRAINS)) == ["# Training\nGBS 32"]
 
 
 def test_places_in_text_are_those_of_the_file() -> None:
