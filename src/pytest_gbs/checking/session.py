@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -12,11 +11,9 @@ from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.evidence import HardwareLookup
 from pytest_gbs.checking.file_judge import FileJudge
-from pytest_gbs.checking.finalise import Launched, merged
-from pytest_gbs.checking.judging import RecipeJudgement, judge_file
+from pytest_gbs.checking.judging import judge_file
 from pytest_gbs.checking.reporting import FileResult, Reporting
 from pytest_gbs.checking.repository import WORTH_SHARING, Repository
-from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import MISSING
 from pytest_gbs.model.document import NOTEBOOK
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -27,7 +24,7 @@ from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Report, Role
 from pytest_gbs.model.rule import Scope
 from pytest_gbs.model.run import NodeClaim
-from pytest_gbs.model.settings import Expectation, Settings
+from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules import rules
 
 if TYPE_CHECKING:
@@ -122,8 +119,8 @@ class _Check:
             chosen = {path: False for path in chosen if self.repository.looks_at(path)}
         self.reporting.secondary_files.name(targets)
         scripts = self.repository.script_targets(targets)
-        self.judge.know(self._index(jobs, frozenset((*chosen, *scripts)) if found else None))
-        self.judge.shared = self._shared_policies()
+        self._know_launches(jobs, frozenset((*chosen, *scripts)) if found else None)
+        self._know_shared_policies()
         chosen = self._with_dependents(chosen)
         files: list[FileReport] = []
         internal: list[Bug] = []
@@ -136,7 +133,7 @@ class _Check:
             judged.extend(results.judged)
             launched.extend(results.launched)
             waiting.extend(results.waiting)
-        others = (*self._scripts(launched, scripts, frozenset(chosen)), *self._unlisted(targets))
+        others = (*self._launching_files(launched, scripts, frozenset(chosen)), *self._unlisted(targets))
         for pending in (*map(self._unless_parent, waiting), *others):
             internal.extend(pending.judgement.internal if pending.role == Role.LAUNCHER else ())
             finished = self.guard.attempt(pending.path, partial(self.reporting.finish, pending), None)
@@ -245,48 +242,29 @@ class _Check:
 
         return locked_batches(lock, base, what_if=bool(self.evidence.given))
 
-    def _index(self, jobs: int, about: frozenset[str] | None) -> LaunchIndex | None:
-        """The launches of the repository; None, at no cost, if it has no script; those not `about` these files may be out of date."""
-        if self.repository.scripts is None:
-            return None
-        from pytest_gbs.checking.launch_index import index_launches
+    def _know_launches(self, jobs: int, about: frozenset[str] | None) -> None:
+        """Find the launches, at no cost if there is no script; those that are not `about` these files may be out of date."""
+        if self.repository.scripts is not None:
+            from pytest_gbs.checking.launching_files import launches_about
 
-        found = index_launches(self.repository, jobs=jobs, about=about)
-        if found is None or about is None:
-            return found
-        # A reported script is compared with all launches of what it launches.
-        scripts = {*found.sourced_by(about), *about}
-        more = about.union(scripts, *(found.recipes_of(script) for script in scripts))
-        return found if more == about else index_launches(self.repository, jobs=jobs, about=more)
+            self.judge.know(launches_about(self.repository, jobs, about))
 
-    def _scripts(self, recipes: Sequence[FileResult], wanted: dict[str, bool], chosen: frozenset[str]) -> Iterator[FileResult]:
-        """Yield the launching files: those that were asked for, and those that launch a recipe that was."""
-        if self.launches is None:
-            return
-        wanted = {**dict.fromkeys(self.launches.sourced_by(wanted), False), **wanted}
-        found: defaultdict[str, list[Launched]] = defaultdict(list)
-        bugs: defaultdict[str, list[Bug]] = defaultdict(list)
-        alone: defaultdict[str, list[Launched]] = defaultdict(list)
-        others = dict.fromkeys(path for script in wanted for path in self.launches.recipes_of(script) if path not in chosen)
-        unasked = [each for path in others for each in self.guard.attempt(path, partial(tuple, self.judge.file(path, named=False)), ())]
-        for pending in (*recipes, *unasked):
-            for each in pending.judgement.launched:
-                script = each.run.launch.at.source if each.run.launch else ""
-                if script in wanted or pending.path in chosen:
-                    found[script].append(each)
-        for script in wanted:
-            for judgement in self.guard.attempt(script, partial(self.judge.alone, script), ()):
-                alone[script].extend(judgement.launched)
-                bugs[script].extend(judgement.internal)
-        unread = {path for path in self.launches.scripts.unread if path in wanted or path in self.judge.doubted}
-        mistaken = {path for path, each in self.launches.scripts.mistakes.items() if each and path in wanted}
-        for script in sorted({*found, *alone, *unread, *mistaken}):
-            report = partial(self._script, script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
-            whole = self.guard.attempt(script, report, None)
-            if whole is not None:
-                # Launches of recipes that were not asked for are shown with the script that was.
-                whole.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
-                yield whole
+    def _know_shared_policies(self) -> None:
+        """Find what is expected of recipes because most of them have it."""
+        if any(expectation.shared for expectation in self.settings.expect):
+            from pytest_gbs.checking.shared_policies import shared_policies
+
+            def value(path: str, name: str) -> int | None:
+                return self.guard.attempt(path, partial(self.judge.value, path, name), None)
+
+            self.judge.shared = shared_policies(self.settings.expect, self.repository.paths, value)
+
+    def _launching_files(self, recipes: Sequence[FileResult], asked: dict[str, bool], chosen: frozenset[str]) -> Iterator[FileResult]:
+        """Yield the launching files: those that were `asked` for, and those that launch a recipe that was `chosen`."""
+        if self.launches is not None:
+            from pytest_gbs.checking.launching_files import LaunchingFiles
+
+            yield from LaunchingFiles(self.repository, self.launches, self.judge, self.rules).results(recipes, asked, chosen)
 
     def _unlisted(self, targets: Sequence[str]) -> Iterator[FileResult]:
         """Yield the folders below `targets` that can't be listed, so that their content is unknown."""
@@ -295,52 +273,6 @@ class _Check:
             pending = FileResult(path, Role.UNREADABLE, False, judgement)
             pending.problem = reason
             yield pending
-
-    def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[Bug, ...]) -> FileResult:
-        """A launching file with what its launches give."""
-        outcomes = merged(*(each.outcomes for each in (*found, *alone)))
-        source = self.repository.tree.read(path)
-        unread = self.launches.scripts.unread.get(path) if self.launches is not None else None
-        if unread is not None:
-            judgement = judge_file(unread, self.rules, Scope.UNREAD)
-            outcomes.update(judgement.outcomes)
-            bugs += judgement.internal
-        for mistake in self.launches.scripts.mistakes.get(path, ()) if self.launches is not None else ():
-            judgement = judge_file(mistake, self.rules, Scope.COMMAND)
-            outcomes = merged(outcomes, judgement.outcomes)
-            bugs += judgement.internal
-        role = Role.LAUNCHER if isinstance(source, Source) else Role.UNREADABLE
-        pending = FileResult(path, role, named, RecipeJudgement(outcomes, bugs), source if isinstance(source, Source) else None)
-        pending.problem = source.reason if isinstance(source, Unreadable) else ""
-        pending.runs = tuple(each.run for each in alone)
-        pending.launches = len({each.run.launch for each in (*found, *alone)})
-        if alone:
-            pending.framework = alone[0].run.framework.name
-        if isinstance(source, Source) and "gbs:" in source.text and self.launches is not None:
-            pending.suppressible = self.launches.document(path, source)
-        return pending
-
-    def _shared_policies(self) -> dict[str, list[Expectation]]:
-        """For each recipe the policies "these recipes share one value", resolved to the value most of them have."""
-        found: defaultdict[str, list[Expectation]] = defaultdict(list)
-        for expectation in self.settings.expect:
-            if expectation.shared:
-                for path, policy in self._share(expectation):
-                    found[path].append(policy)
-        return dict(found)
-
-    def _share(self, expectation: Expectation) -> Iterator[tuple[str, Expectation]]:
-        values: dict[str, int] = {}
-        for path in self.repository.paths:
-            if matches_any(path, expectation.paths):
-                value = self.guard.attempt(path, partial(self.judge.value, path, expectation.name), None)
-                if value is not None:
-                    values[path] = value
-        if values:
-            usual, number = Counter(values.values()).most_common(1)[0]
-            text = f"{expectation.text}: {usual:,} in {number} of {len(values)} recipes"
-            for path in values:
-                yield path, expectation._replace(values=(usual,), text=text)
 
 
 def _advice(files: list[FileReport]) -> str:
