@@ -224,3 +224,35 @@ Trainer(args=made).train()
 )
 def test_options_that_a_helper_adds(main: str, own: str, command: str, expected: tuple[int | None, ...], tmp_path: Path) -> None:
     assert batches(tmp_path, {"train.py": main, "own.py": own}, command) == [expected]
+
+
+# After princeton-nlp/LLM-Shearing, instruction_tuning/supervised.py: a function of another file opens what a dataclass of this one names.
+OPENED = """\
+from dataclasses import dataclass
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+from own import rows
+
+@dataclass
+class Data:
+    folder: str = "data"
+
+data, made = HfArgumentParser((Data, TrainingArguments)).parse_args_into_dataclasses()
+module = rows(data=data)
+Trainer(args=made, **module).train()
+"""
+OPENS = """\
+import json, os
+
+def rows(data):
+    with open(os.path.join(data.folder, "rows.json")) as file:
+        given = json.load(file)
+    return dict(train_dataset=given)
+"""
+
+
+@pytest.mark.parametrize("reads", ["data.folder", "data.missing", "data.folder.name"])
+def test_a_field_of_a_class_of_another_file(reads: str, tmp_path: Path) -> None:
+    files = {"train.py": OPENED, "own.py": OPENS.replace("data.folder", reads), "data/rows.json": "[]"}
+    command = "torchrun --nproc_per_node 4 train.py --per_device_train_batch_size 3 --output_dir out\n"
+    runs = launched(checked(tmp_path, {"run.sh": command, **files}))
+    assert [run.geometry.global_batch_size for run in runs] == [12]

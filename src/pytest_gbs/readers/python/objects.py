@@ -113,7 +113,9 @@ class Objects(Names):
         return self.value(given, scope) if given is not None else self.lost(node)
 
     def field(self, definition: ast.ClassDef, name: str) -> Value | None:
-        """The default of a field of a class of this file, its bases in this file included; None if it has none."""
+        """The default of a field of a class of this file, its bases in this file included; None if it has none, or is of another file."""
+        if definition not in self.scopes.inner:
+            return None
         for each in self.ancestry(definition):
             inner = self.scopes.inner[each]
             bindings = inner.names.get(name, [])
