@@ -320,3 +320,43 @@ DEEP["train"]["batch"] = 7
 def test_a_dictionary_of_another_file(before: str, expression: str, expected: str | None) -> None:
     assert _reported(before, expression, {"a/config.py": DICTIONARIES}) == expected
     assert _reported(before, expression, {"config.py": "batch = 1\n" + DICTIONARIES}) == expected
+
+
+# bytedance/F-16 fda40e3, llava/train/train.py: an object of a class of the program, given to a function of another file.
+SETTINGS = "class Settings:\n    size = 4\n    steps: int = 2\nsettings = Settings({})\n"
+SIZES = {
+    "a/helpers.py": """\
+def size_of(settings):
+    return settings.size
+def sizes(settings):
+    return {"per_device_train_batch_size": settings.size}
+"""
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "after", "expected"),
+    [
+        pytest.param("", "settings.size = 8", None, id="set later"),
+        pytest.param("size=8", "settings.size *= 2", None, id="multiplied later"),
+        pytest.param("", "for name, value in read().items():\n    setattr(settings, name, value)", None, id="set by name"),
+        pytest.param("size=read()", "", None, id="computed"),
+        pytest.param("**read()", "", None, id="unpacked"),
+        pytest.param("", "", "4", id="by default"),
+        pytest.param("size=8", "", "8", id="given"),
+        pytest.param("", "settings.steps = 8", "4", id="another attribute is set"),
+    ],
+)
+def test_an_object_is_given_to_another_file(given: str, after: str, expected: str | None) -> None:
+    before = SETTINGS.format(given) + after
+    assert _reported(f"from helpers import size_of\n{before}", "size_of(settings)", SIZES) == expected
+    assert _reported(f"from helpers import sizes\n{before}", "sizes(settings)['per_device_train_batch_size']", SIZES) == expected
+    spread = before + "\nTrainingArguments('out', **sizes(settings))"
+    text = f"from transformers import TrainingArguments\nfrom helpers import sizes\n{spread}\n"
+    found = [each for each in read(Source("a/train.py", text), ProgramContext(reads(SIZES))) if isinstance(each, Document)]
+    assert {_size(each) for each in found} - {None} == {expected} - {None}
+
+
+def test_an_attribute_that_is_set_by_its_name_is_lost() -> None:
+    assert _reported(SETTINGS.format("") + "setattr(settings, read(), 8)", "settings.size", {}) is None
+    assert _reported(SETTINGS.format("") + "setattr(other, read(), 8)", "settings.size", {}) == "4"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.limits import DEEPEST_PARENTS
 from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.objects import Objects
-from pytest_gbs.readers.python.results import Ancestor, Entry, Known, batch_name
+from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Entry, Known, Lost, Made, Value, batch_name
 from pytest_gbs.readers.python.scopes import Scope
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _MAKES: Final = frozenset(("__init__", "__post_init__"))
 
@@ -32,6 +35,32 @@ class Classes(Objects):
         if self.modules is not None and self.modules.context.has_table(name):  # the library itself: its table says what the class sets
             return Ancestor(names + above.names, {key: entry for key, entry in fields.items() if isinstance(entry[1], Known)})
         return above._replace(names=names + above.names, fields=fields)
+
+    def class_of(self, made: Made) -> tuple[Self, ast.ClassDef] | None:
+        """The class of the tree that made `made`, with what evaluates its file; None for one of a library."""
+        if made.definition is not None:
+            return self, made.definition
+        return self.class_elsewhere(made.func) if made.func is not None else None
+
+    def carried(self, value: Value) -> Value:
+        """`value`, which another file gets, with all that it has in this one: the options of argparse, the fields of a class."""
+        if not isinstance(value, Made):
+            return value
+        place, entries = (value.start, value.stop), value.arguments.entries
+        if value.name == NAMESPACE and not entries:
+            entries = {name: (place, each) for name, each in self.each_option()}
+        elif (class_ := self.class_of(value)) is not None and value.arguments.rest is None:
+            own, definition = class_
+            names = (name for each in own.ancestry(definition) for name in own.scopes.inner[each].names)
+            fields = ((name, self.given_by_place(value, name) or own.field(definition, name)) for name in names)
+            entries = {name: (place, at_span(each, place)) for name, each in fields if each is not None} | entries
+            by_name, sets = "setattr" in self.scopes.called, self.scopes.attributes
+            entries |= {name: (place, Lost(*place)) for name in entries if by_name or sets.get(name, {}).keys() - {"self"}}
+        return value._replace(arguments=value.arguments._replace(entries=entries), definition=None)
+
+    def handed(self, function: ast.FunctionDef, call: ast.Call, scope: Scope) -> dict[ast.AST, Value]:
+        """What `call` gives the parameters of a function of another file, as that file may read it."""
+        return {node: self.carried(value) for node, value in self.arguments(function, call, scope).items()}
 
     def _ancestor_of(self, definition: ast.ClassDef, depth: int, elsewhere: bool) -> Ancestor:
         if definition not in self.behind:

@@ -9,7 +9,6 @@ from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import argument, dotted, is_unpacked
 from pytest_gbs.readers.python.evaluation import at_span
-from pytest_gbs.readers.python.handed_over import carried
 from pytest_gbs.readers.python.modules import Defined
 from pytest_gbs.readers.python.results import Entry, Known, Made, Table, Value
 from pytest_gbs.readers.python.samplers import sampled
@@ -148,7 +147,7 @@ class DataLoaders:
         The call `at` has `given` the parameters of what is `defined` there.
         """
         evaluator, call = self.evaluator, at[0]
-        given = {node: carried(value, evaluator) for node, value in given.items()}
+        given = {node: evaluator.carried(value) for node, value in given.items()}
         other = Evaluator(defined.program, defined.scopes, evaluator.line, evaluator.modules)
         other.given, other.left = other.defaults(defined.function) | given, evaluator.left
         reading = DataLoaders(defined.scopes, other)

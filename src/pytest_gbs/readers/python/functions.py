@@ -71,7 +71,7 @@ def returned_elsewhere(call: ast.Call, scope: Scope, evaluator: Evaluator) -> Ta
         return None
     other = Evaluator(defined.program, defined.scopes)
     other.left = evaluator.left
-    other.given = other.defaults(defined.function) | evaluator.arguments(defined.function, call, scope)
+    other.given = other.defaults(defined.function) | evaluator.handed(defined.function, call, scope)
     found = other.value(returned, defined.scopes.inner[defined.function])
     evaluator.left = other.left
     return placed(found, evaluator.program.span(call)) if isinstance(found, Table) else None
@@ -167,7 +167,7 @@ class _Functions:
         """What a function of another file returns for the arguments of `call`, all of it at the place of the call."""
         other = _Functions(defined.scopes, Evaluator(defined.program, defined.scopes), self.modules)
         other.depth, other.evaluator.left = self.depth + 1, self.evaluator.left
-        given = self.evaluator.arguments(defined.function, call, scope)
+        given = self.evaluator.handed(defined.function, call, scope)
         other.evaluator.given = other.evaluator.defaults(defined.function) | given
         found = other.table(defined.function)
         self.evaluator.left = other.evaluator.left

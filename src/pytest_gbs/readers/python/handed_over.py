@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.modules import Bound
 from pytest_gbs.readers.python.results import NAMESPACE, Made, Value
 from pytest_gbs.readers.python.scopes import Scope
@@ -33,36 +32,14 @@ def handed_over(evaluator: Evaluator) -> Iterator[tuple[ast.Call, Evaluator, set
         if any(_is_of_command_line(each, evaluator) for each in given.values()):
             other = Evaluator(found.program, found.scopes, evaluator.line, modules)
             other.left, other.depth = evaluator.left, evaluator.depth
-            other.given = other.defaults(function) | {each: carried(value, evaluator) for each, value in given.items()}
+            other.given = other.defaults(function) | {each: evaluator.carried(value) for each, value in given.items()}
             yield call, other, _reached({function, *methods}, found)
             evaluator.left = other.left
 
 
 def _is_of_command_line(value: Value, evaluator: Evaluator) -> bool:
-    options = isinstance(value, Made) and (value.name == NAMESPACE or _class_of(value, evaluator) is not None)
+    options = isinstance(value, Made) and (value.name == NAMESPACE or evaluator.class_of(value) is not None)
     return options or getattr(value, "at", None) is not None
-
-
-def _class_of(made: Made, evaluator: Evaluator) -> tuple[Evaluator, ast.ClassDef] | None:
-    """The class of the tree that made `made`, with what evaluates its file; None for one of a library."""
-    if made.definition is not None:
-        return evaluator, made.definition
-    return evaluator.class_elsewhere(made.func) if made.func is not None else None
-
-
-def carried(value: Value, evaluator: Evaluator) -> Value:
-    """`value`, which another file gets, with all that it has in this one: the options of argparse, the fields of a class."""
-    if not isinstance(value, Made):
-        return value
-    place, entries = (value.start, value.stop), value.arguments.entries
-    if value.name == NAMESPACE and not entries:
-        entries = {name: (place, each) for name, each in evaluator.each_option()}
-    elif (class_ := _class_of(value, evaluator)) is not None and value.arguments.rest is None:
-        own, definition = class_
-        names = (name for each in own.ancestry(definition) for name in own.scopes.inner[each].names)
-        fields = ((name, evaluator.given_by_place(value, name) or own.field(definition, name)) for name in names)
-        entries = {name: (place, at_span(each, place)) for name, each in fields if each is not None} | entries
-    return value._replace(arguments=value.arguments._replace(entries=entries), definition=None)
 
 
 def _reached(nodes: set[ast.AST], file: Bound) -> set[ast.AST]:

@@ -19,7 +19,7 @@ class ImportedFunctions(Classes):
             return None
         other, function = self.evaluator_of(defined.program, defined.scopes), defined.function
         around = other.given
-        other.given = around | other.defaults(function) | self.arguments(function, node, scope)
+        other.given = around | other.defaults(function) | self.handed(function, node, scope)
         try:
             value = self._brought(other, lambda: other.returned(function), node)
         finally:

@@ -108,7 +108,8 @@ class Objects(Names):
             return None
         sets = self.scopes.attributes.get(node.attr, {}).get(node.value.id)
         if sets is None:
-            return None
+            by_name = (call.args[0] for call, _ in self.scopes.called.get("setattr", ()) if call.args)
+            return self.lost(node) if any(isinstance(each, ast.Name) and each.id == node.value.id for each in by_name) else None
         given = sets[0].assigned(scope, node.lineno) if len(sets) == 1 else None
         return self.value(given, scope) if given is not None else self.lost(node)
 
