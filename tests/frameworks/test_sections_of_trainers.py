@@ -9,7 +9,7 @@ from pytest_gbs.model.outcome import Finding, Verified
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.readers import read
 
-from .building import outcomes, sizes, table, title
+from .building import outcomes, sizes, stumbles, table, title
 
 TRLX = "train: {{batch_size: {batch}{more}, pipeline: PromptPipeline, trainer: {trainer}}}\nmethod: {{name: {method}}}\n"
 RL = (
@@ -48,6 +48,8 @@ def test_look_alikes_are_no_recipes(text: str) -> None:
         pytest.param(16, "", "AcceleratePPOTrainer", 128, 16, id="a batch for each process"),
         pytest.param(16, ", minibatch_size: 4", "AcceleratePPOTrainer", 128, 4, id="in minibatches"),
         pytest.param(16, ", minibatch_size: 4", "NeMoPPOTrainer", None, 4, id="ranks from another file"),
+        pytest.param(16, ", minibatch_size: null", "AcceleratePPOTrainer", 128, 16, id="no minibatches"),
+        pytest.param(16, ", minibatch_size: 0", "AcceleratePPOTrainer", 128, 16, id="no minibatches, as zero"),
     ],
 )
 def test_trlx_has_a_batch_for_each_process(batch: int, more: str, trainer: str, expected: int | None, micro: int) -> None:
@@ -61,6 +63,11 @@ def test_trlx_has_a_batch_for_each_process(batch: int, more: str, trainer: str, 
 def test_a_batch_of_trlx_holds_whole_minibatches(mini: int, expected: type) -> None:
     text = TRLX.format(batch=16, more=f", minibatch_size: {mini}", trainer="AccelerateSFTTrainer", method="sftconfig")
     assert [type(outcome) for outcome in outcomes("GBS202", text, world_size=8)] == [expected]
+
+
+@pytest.mark.parametrize(("mini", "expected"), [("null", {}), ("0", {}), ("4", {}), ("-1", {"minibatch_size": "stops"})])
+def test_trlx_takes_no_minibatches_for_the_whole_batch(mini: str, expected: dict[str, str]) -> None:
+    assert stumbles(TRLX.format(batch=16, more=f", minibatch_size: {mini}", trainer="AcceleratePPOTrainer", method="ppoconfig")) == expected
 
 
 def test_a_program_makes_a_configuration_of_trlx() -> None:
