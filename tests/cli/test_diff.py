@@ -330,7 +330,7 @@ def test_what_changed_most_is_on_top_and_what_follows_from_it_folded_away(git: G
     head, *folded = gbs("diff", "HEAD", "--format", "markdown").out.split("<details>")
     assert [line.split(" | ")[0] for line in head.splitlines()[4:] if line] == ["| b/dpo.yaml", "| d.yaml", "| c.yaml"]  # x 8, x 0.5, x 1.5
     assert folded[0].startswith("<summary>2 with the same batch, or changed like their recipe</summary>\n\n| recipe ")
-    assert [line.split(" | ")[0] for line in folded[0].splitlines()[4:6]] == ["| b/dpo.yaml &#64; run.sh:1", "| a/sft.yaml"]
+    assert [line.split(" | ")[0] for line in folded[0].splitlines()[4:6]] == ["| b/dpo.yaml @ run.sh:1", "| a/sft.yaml"]
     assert folded[1].startswith("<summary>4 notes</summary>\n\n- b/dpo.yaml: ")
     assert gbs("diff", "HEAD", "--format", "markdown").out.count("</details>") == 2
 

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_gbs.formats import FormatOptions, find, names
 from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._markdown import cell
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Related, Severity, Undetermined
@@ -89,6 +90,19 @@ def test_markdown_stays_a_table_of_one_row() -> None:
     assert all(len(re.findall(r"(?<!\\)\|", row)) == 5 for row in rows)
     assert "<script>" not in text
     assert "@team" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("@team a@b.example @_x", r"@<!-- -->team a@<!-- -->b.example @<!-- -->\_x"),
+        ("recipe #2 #1", r"recipe \#<!-- -->2 \#<!-- -->1"),
+        ("https://x WWW.x a::b", "https:<!-- -->//x WWW<!-- -->.x a::b"),
+        ("a.yaml @ run.sh # wwwx", r"a.yaml @ run.sh \# wwwx"),
+    ],
+)
+def test_no_cell_of_markdown_mentions_or_leads_anywhere(text: str, expected: str) -> None:
+    assert cell(text) == expected
 
 
 def test_sarif_uris_hold_no_byte_that_means_something() -> None:

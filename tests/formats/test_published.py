@@ -105,10 +105,11 @@ def test_each_built_in_rule_leads_to_its_page() -> None:
     assert [rule["helpUri"] for rule in rules] == [f"{DOCUMENTATION}rules/{rule['id'].lower()}/" for rule in rules]
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "＝1"])
 def test_no_cell_is_a_formula(text: str) -> None:
     from pytest_gbs.formats.csv import _cell
 
     assert _cell(text) == f"'{text}"
     assert _cell(f"a {text}") == f"a {text}"
     assert _cell(f'{text},"') == f'"\'{text},"""'
+    assert _cell(f"a;{text}") == f"a;'{text}"  # a semicolon ends a cell where a comma stands in numbers

@@ -320,11 +320,27 @@ def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
             "acme.toml:1: recognise.functions has more than 1,000 entries",
             id="functions without end",
         ),
+        pytest.param(
+            'title = "A\\n::error::b"\n' + SHORT,
+            r'acme.toml:1: title is "A\n::error::b": expected text of 1 to 200 printable characters',
+            id="a title of two lines",
+        ),
+        pytest.param(
+            SHORT.replace('"acme.batch" =', '"acme.\\u001b[8m" ='),
+            r"acme.toml:2: keys.acme.\x1b[8m is not a valid name: expected text of 1 to 1,000 printable characters",
+            id="a key that hides what is behind it",
+        ),
         pytest.param("recognise = [", "acme.toml:1: not TOML: invalid value (at the end)", id="no TOML"),
     ],
 )
 def test_a_mistake_is_reported_with_its_line(text: str, expected: str, tmp_path: Path) -> None:
     assert _mistakes(tmp_path, text) == [expected]
+
+
+def test_a_name_is_one_line(tmp_path: Path) -> None:
+    assert _mistakes(tmp_path, "", f'[frameworks."a\\n::error::b"]\n{SHORT.partition(chr(10))[0]}\n') == [
+        r"gbs.toml:1: [frameworks.a\n::error::b] has a name that is not text of 1 to 200 printable characters"
+    ]
 
 
 def test_all_mistakes_of_all_files_are_reported_at_once(tmp_path: Path) -> None:
@@ -499,7 +515,7 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             SHORT.replace("default = 4", 'source = "x", unit = "{n}"') + "[let]\nn = 4\n",
-            "acme.toml:4: keys.acme.accumulate.unit is 4: expected text of 1 to 200 characters",
+            "acme.toml:4: keys.acme.accumulate.unit is 4: expected text of 1 to 200 printable characters",
             id="a number where text is wanted",
         ),
         pytest.param(
@@ -540,15 +556,15 @@ sizes = {buffer_size = "rows that wait"}
             id="a switch without a condition",
         ),
         pytest.param(
-            SHORT + '[keys."a\\n\\u001b"]\nx = 1\n',
-            "acme.toml:2: keys.a\\n\\x1b.x is not a setting; there are all, boolean, collection, default, default-when, evidence,"
+            SHORT + '[keys."a\\nb"]\nx = 1\n',
+            "acme.toml:2: keys.a\\nb.x is not a setting; there are all, boolean, collection, default, default-when, evidence,"
             " fraction, key, minimum, negative, null, quoted, ratio, reading, since, size, source, spellings, text, unit, unless, until,"
             " when, when-any, whole-float, why, words and zero",
             id="a key that would break the line",
         ),
         pytest.param(
             SHORT + "[conditions]\nc = {is = [1]}\n",
-            "acme.toml:7: conditions.c has no key: expected text of 1 to 1,000 characters",
+            "acme.toml:7: conditions.c has no key: expected text of 1 to 1,000 printable characters",
             id="a condition of no key",
         ),
     ],

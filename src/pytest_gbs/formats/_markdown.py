@@ -6,12 +6,17 @@ import re
 from collections.abc import Iterable
 
 from pytest_gbs.formats._escape import escape
+from pytest_gbs.model.pattern import lazy_pattern
+
+# Behind these GitHub sees a mention, an issue or an address, whether they are escaped or not: an empty comment keeps the words apart.
+_linking = lazy_pattern(r"@(?=\S)|#(?=\d)|:(?=//)|(?i:www)(?=\.)")
 
 
 def cell(text: str) -> str:
     """Text for a table: nothing in it is markup, a link, a mention or the end of the cell."""
     safe = re.sub(r"([\\`*_{}\[\]|~#!])", r"\\\1", escape(text))
-    return safe.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    safe = safe.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _linking().sub(r"\g<0><!-- -->", safe)
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], right: int = 0) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._places import Places
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
@@ -20,7 +21,8 @@ _SIZES: Final = (
     Name.WORLD_SIZE,
     Name.TOKENS_PER_STEP,
 )
-_FORMULA: Final = ("=", "+", "-", "@")  # a spreadsheet runs a cell that starts with one of these
+# A spreadsheet runs a cell that starts with one of these, and in many countries a semicolon ends a cell, however it is quoted.
+_formula = lazy_pattern(r"(?:^|(?<=;))(?=\s*[=+\-@＝＋－＠])")
 
 
 def render(report: Report, options: FormatOptions) -> str:
@@ -60,9 +62,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 def _cell(text: str) -> str:
     """A cell whose text is safe to print, and nothing that a spreadsheet would run."""
-    text = escape(text)
-    if text.startswith(_FORMULA):
-        text = f"'{text}"
+    text = _formula().sub("'", escape(text))
     return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"') else text
 
 

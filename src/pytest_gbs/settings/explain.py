@@ -201,7 +201,8 @@ def wanted(part: Any, schema: Any, kind: str = "") -> str:
         return f"a whole number from {part['minimum']:,} to {part['maximum']:,}"
     if kind == "string":
         some = "text that is not empty" if "minLength" in part else "text"
-        return f"text of 1 to {part['maxLength']:,} characters" if "maxLength" in part else some
+        printable = "printable " * ("pattern" in part)
+        return f"text of 1 to {part['maxLength']:,} {printable}characters" if "maxLength" in part else some
     if kind == "array":
         items = _resolved(part["items"], schema)
         inner = _PLURAL[items["type"]] if isinstance(items.get("type"), str) else "values"

@@ -90,7 +90,13 @@ def _each(stated: Any) -> Iterator[tuple[Path, str, Any]]:
 def _leaves(path: str, root: str) -> bool:
     """Whether `path` is not a plain path below the root; settings may come from a stranger."""
     plain = path.replace("\\", "/")
-    return plain.startswith("/") or ":" in plain or ".." in plain.split("/") or leads_outside(f"{root}/{plain}", root)
+    return (
+        not plain.isprintable()
+        or plain.startswith("/")
+        or ":" in plain
+        or ".." in plain.split("/")
+        or leads_outside(f"{root}/{plain}", root)
+    )
 
 
 def _of_file(stated_at: Path, path: str, root: str) -> _Stated:
@@ -122,6 +128,8 @@ class _Description:
         name, raw = self._stated.name, self._stated.raw
         if is_too_deep(raw):
             self.wrong.append(SettingsProblem((), "is nested too deeply"))
+        elif not fits(name, "framework", "word"):
+            self.wrong.append(SettingsProblem((), "has a name that is not text of 1 to 200 printable characters"))
         elif not fits(raw, "framework"):
             self.wrong.extend(_with_hints(problems(raw, "framework"), raw))
         elif not name.startswith("_"):
