@@ -58,6 +58,13 @@ WRONG = {
     "a report over a recipe by a link": ("check", "--output-file", "link.json"),
     "a report over a script": ("show", "--output-file", "run.sh", "."),
     "another report over a recipe": ("check", "--output", "sarif:a.yaml"),
+    "a plan over a recipe": ("plan", "--world-size", "8", "--from", "a.yaml", "--output-file", "a.yaml"),
+    "a scaling over a script": ("scale", "--world-size", "8", "a.yaml", "--output-file", "run.sh"),
+    "a page over a recipe": ("report", "--output-file", "a.yaml"),
+    "a list over a program": ("check", "--show-files", "--output-file", "train.py"),
+    "a report by a link that leads away": ("check", "--output-file", "away.sarif"),
+    "a report in a folder that leads away": ("check", "--output", "json:away/new.json"),
+    "a baseline by a link that leads away": ("check", "--write-baseline", "away.sarif"),
     "a baseline over a recipe": ("check", "--write-baseline", "a.yaml"),
 }
 STREAMS = {
@@ -100,6 +107,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     launch = "accelerate launch --num_processes 8 train.py --config a.yaml\n"
     write(folder, {"gbs.toml": "", "a.yaml": BAD, "run.sh": launch, "train.py": ""})
     (folder / "link.json").symlink_to("a.yaml")
+    away = tmp_path_factory.mktemp("away")
+    (folder / "away").symlink_to(away)
+    (folder / "away.sarif").symlink_to(away / "file")
     return folder
 
 

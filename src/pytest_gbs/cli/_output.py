@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.document import RECIPES, SCRIPTS
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.record import Final
 
@@ -17,6 +18,8 @@ _FORMATS: Final = "text, azure, concise, csv, github, gitlab, json, jsonl, junit
 _LINKED: Final = ("ghostty", "Hyper", "iTerm.app", "rio", "vscode", "WezTerm")  # terminals that know links, as they name themselves
 _LINKED_TERMS: Final = ("alacritty", "foot", "xterm-ghostty", "xterm-kitty")
 _LINKING: Final = ("DOMTERM", "KONSOLE_VERSION", "WT_SESSION")  # what others of them set
+# What ends the names of files that no format is for, and that gbs reads.
+_NEVER_OURS: Final = tuple({*RECIPES, *SCRIPTS} - {".json"})
 _SHOWN: Final = 20  # of one kind on standard error
 _LINE_LENGTH: Final = 2_000  # characters
 _VTE: Final = 5000  # since this version of it, every terminal built on VTE knows them
@@ -111,6 +114,11 @@ def write_out(name: str, text: str) -> None:
     Raises:
         UsageError: it can't be written.
     """
+    from pytest_gbs.files.writing import must_stay, write_file
+
+    must_stay(name)
+    if name.lower().endswith(_NEVER_OURS) and os.path.isfile(name):  # noqa: PTH113
+        raise UsageError(f"can't write {name}: there is such a file, which may be a recipe or a script; nothing was written")
     data = text.encode("utf-8", "backslashreplace")
     try:
         if os.path.lexists(name) and not os.path.isfile(name):  # a pipe, a device  # noqa: PTH113
@@ -119,8 +127,6 @@ def write_out(name: str, text: str) -> None:
             return
     except (OSError, ValueError) as error:
         raise UsageError(f"can't write {name}: {getattr(error, 'strerror', None) or error}") from error
-    from pytest_gbs.files.writing import write_file
-
     write_file(name, data)
 
 

@@ -1,7 +1,7 @@
 """Writing files so that none is ever lost or half: the only code here that changes a file on disk."""
 
 # Paths are plain text here, as everywhere in this folder.
-# ruff: noqa: PTH101, PTH105, PTH108, PTH116, PTH118, PTH120
+# ruff: noqa: PTH100, PTH101, PTH105, PTH108, PTH116, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Final
 
 from pytest_gbs.files.decode import MARKS
 from pytest_gbs.files.regular import read_bytes
-from pytest_gbs.files.root import StrPath, leads_outside
+from pytest_gbs.files.root import StrPath, find_root, is_root, leads_outside
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
@@ -88,6 +88,7 @@ def write_file(path: str, data: bytes) -> None:
     Raises:
         UsageError: it can't be written.
     """
+    must_stay(path)
     folder, name = os.path.split(os.path.realpath(path))
     if not os.path.lexists(folder):
         raise UsageError(f"can't write {path}: {_WORDS[errno.ENOENT]}; nothing was written")
@@ -95,6 +96,17 @@ def write_file(path: str, data: bytes) -> None:
     if isinstance(before, str):
         raise UsageError(f"can't write {path}: {before}; nothing was written")
     write_together(folder, [FileChange(name, before, data)])
+
+
+def must_stay(path: str) -> None:
+    """Refuse to write where a link in a repository leads out of it: a stranger may have put it there.
+
+    Raises:
+        UsageError: it does.
+    """
+    root = find_root(os.path.dirname(os.path.abspath(path)))
+    if is_root(root) and leads_outside(path, root):
+        raise UsageError(f"can't write {path}: a link leads from there out of the repository; nothing was written")
 
 
 def _once(root: StrPath, changes: Sequence[FileChange]) -> Iterator[FileChange]:
