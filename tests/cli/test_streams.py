@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from pytest_gbs.cli._output import emit
 from tests.cli.support import GOOD, STALE, write
 from tests.support import PYTHON
 
@@ -125,3 +126,10 @@ def test_no_file_takes_the_number_of_a_closed_stream(repo: Path) -> None:
     assert gbs(repo, "check <&- >&- 2>&-").code == 2
     assert gbs(repo, "check nowhere --jobs 4 <&- >&- 2>&-").code == 2
     assert {path.name: path.read_bytes() for path in repo.glob("*.*") if path.is_file()} == before
+
+
+def test_megabytes_are_written_as_they_are_and_no_line_of_them_is_a_command(capfd: pytest.CaptureFixture[str]) -> None:
+    lines = ["é" * 1_000_000, "::error::a", "x" * 1_100_000, "", "b"]
+    emit("\n".join(lines))
+    lines[1] = r"\x3a:error::a"
+    assert capfd.readouterr().out == "\n".join(lines)

@@ -2,12 +2,14 @@
 
 import json
 import re
+import tracemalloc
 from xml.etree import ElementTree
 
 import pytest
 
 from pytest_gbs.formats import FormatOptions, find, names
 from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._markdown import cell
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.location import Location, Source
@@ -75,6 +77,16 @@ def test_json_stays_json_and_ascii(name: str) -> None:
     text = find(name).render(REPORT, FormatOptions())
     assert text.isascii()
     json.loads(text)
+
+
+def test_json_of_many_findings_takes_little_more_than_its_text() -> None:
+    value = [{"code": number, "at": [number]} for number in range(20_000)]
+    tracemalloc.start()
+    text = dump(value)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert json.loads(text) == value
+    assert most < 4 * len(text)
 
 
 def test_junit_stays_xml_with_a_case_for_each_rule() -> None:

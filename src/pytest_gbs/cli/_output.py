@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pytest_gbs.formats import FormatOptions
 from pytest_gbs.formats._escape import escape, neutralize
@@ -20,6 +20,7 @@ _LINKED_TERMS: Final = ("alacritty", "foot", "xterm-ghostty", "xterm-kitty")
 _LINKING: Final = ("DOMTERM", "KONSOLE_VERSION", "WT_SESSION")  # what others of them set
 # What ends the names of files that no format is for, and that gbs reads.
 _NEVER_OURS: Final = tuple({*RECIPES, *SCRIPTS} - {".json"})
+_BLOCK: Final = 1 << 20  # characters that are written at once, at least
 _SHOWN: Final = 20  # of one kind on standard error
 _LINE_LENGTH: Final = 2_000  # characters
 _VTE: Final = 5000  # since this version of it, every terminal built on VTE knows them
@@ -100,12 +101,20 @@ def emit(text: str, output_file: str | None = None, *, commands: str = "") -> No
     Raises:
         UsageError: it can't be written.
     """
-    text = neutralize(text, commands=commands)
     if output_file:
-        write_out(output_file, text)
+        write_out(output_file, neutralize(text, commands=commands))
         return
-    if text:
-        _write(text)
+    for block in _blocks(text):
+        _write(neutralize(block, commands=commands))
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Yield `text` in blocks of whole lines: what is made of each to be written does not take much more memory."""
+    start = 0
+    while start < len(text):
+        stop = text.find("\n", start + _BLOCK) + 1 or len(text)
+        yield text[start:stop]
+        start = stop
 
 
 def write_out(name: str, text: str) -> None:

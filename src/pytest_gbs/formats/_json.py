@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from pytest_gbs.formats._escape import neutralize_hashes
+
+_AT_ONCE: Final = 10_000
 
 
 def taken(value: object, names: str) -> dict[str, Any]:
@@ -16,7 +19,10 @@ def taken(value: object, names: str) -> dict[str, Any]:
 
 def dump(value: Any) -> str:
     """`value` as indented JSON with a line break at the end."""
-    return neutralize_hashes(json.dumps(value, indent=2), r"#\u0023") + "\n"
+    # `json.dumps` keeps each of its pieces, of a few signs, until it has the last.
+    pieces = json.JSONEncoder(indent=2).iterencode(value)
+    text = "".join(iter(lambda: "".join(islice(pieces, _AT_ONCE)), ""))
+    return neutralize_hashes(text, r"#\u0023") + "\n"
 
 
 def lines(values: Iterable[Any]) -> str:
