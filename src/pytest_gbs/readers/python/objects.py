@@ -57,6 +57,8 @@ class Objects(Names):
         if not isinstance(base, Made):
             return self._of_imported(node, scope) if isinstance(base, Lost) else self.lost(node)
         changed = self._changed(node, scope) or self._processes(base, node.attr, node)
+        if changed is None and base.definition is not None and self._is_set_by_name(node.value):
+            return self.lost(node)
         if changed is not None:
             return changed
         if base.name in (NAMESPACE, CONFIGURATION):
@@ -108,10 +110,14 @@ class Objects(Names):
             return None
         sets = self.scopes.attributes.get(node.attr, {}).get(node.value.id)
         if sets is None:
-            by_name = (call.args[0] for call, _ in self.scopes.called.get("setattr", ()) if call.args)
-            return self.lost(node) if any(isinstance(each, ast.Name) and each.id == node.value.id for each in by_name) else None
+            return None
         given = sets[0].assigned(scope, node.lineno) if len(sets) == 1 else None
         return self.value(given, scope) if given is not None else self.lost(node)
+
+    def _is_set_by_name(self, node: ast.expr) -> bool:
+        """Whether the program calls `setattr` with the object that `node` names."""
+        objects = (call.args[0] for call, _ in self.scopes.called.get("setattr", ()) if call.args)
+        return isinstance(node, ast.Name) and any(isinstance(each, ast.Name) and each.id == node.id for each in objects)
 
     def field(self, definition: ast.ClassDef, name: str) -> Value | None:
         """The default of a field of a class of this file, its bases in this file included; None if it has none, or is of another file."""
