@@ -208,9 +208,16 @@ def test_force_follows_the_words_around(text: str, force: str) -> None:
     assert found == force
 
 
-def test_a_change_is_read_at_its_right_hand_side() -> None:
-    found = batch("global batch size 128 -> 256")
+@pytest.mark.parametrize("more", ["", " per step", " samples", " batches", " in 100 steps"])
+def test_a_change_is_read_at_its_right_hand_side(more: str) -> None:
+    found = batch(f"global batch size 128 -> 256{more}")
     assert (found.value, found.force) == (256, Force.DELTA)
+
+
+@pytest.mark.parametrize("words", ["15,162 steps", "15162 optimizer steps", "20k training iterations", "3 epochs", "940 updates per epoch"])
+def test_an_arrow_to_a_number_of_steps_is_no_change(words: str) -> None:
+    found = batch(f"1 epoch (effective batch 6 → {words})")
+    assert (found.value, found.force) == (6, Force.STATES)
 
 
 @pytest.mark.parametrize(

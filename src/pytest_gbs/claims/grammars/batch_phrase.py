@@ -13,7 +13,7 @@ from pytest_gbs.claims.grammars._plain_batch import plain_labels
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._statements import Passage, passages
 from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, names_batch, text_at
-from pytest_gbs.claims.grammars.words import Numeral, words
+from pytest_gbs.claims.grammars.words import STEPS, Numeral, words
 from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.pattern import lazy_pattern, re
@@ -21,6 +21,9 @@ from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final
 
 _ALLOWED: Final = words("allowed options option choices valid supported possible choose")
+# `effective batch 6 -> 15,162 optimizer steps` tells how long training is, not what the batch becomes.
+_DURATIONS: Final = STEPS - {"batch", "batches"} | words("epoch epochs")
+_OF_TRAINING: Final = words("optimizer optimization training train gradient weight total")
 _NAMING: Final = (
     *("global", "eff", "total", "overall", "aggregate", "combined", "full", "equivalent", "cumulative", "golbal", "across", "over"),
     *(
@@ -99,7 +102,8 @@ def _claimed(passage: Passage, label: Label, at: int, number: Numeral) -> Declar
         name, unit = Name.TOKENS_PER_STEP, "tokens"
     else:
         name = label.name
-    becomes = count_at(tokens, stop + 1) if text_at(tokens, stop) == "->" else None
+    counts_steps = text_at(tokens, stop + 2 + (text_at(tokens, stop + 2) in _OF_TRAINING)) in _DURATIONS
+    becomes = count_at(tokens, stop + 1) if text_at(tokens, stop) == "->" and not counts_steps else None
     if becomes is not None:
         return claim(passage, stop + 1, name, becomes, grammar=GRAMMAR.name, unit=unit)._replace(force=Force.DELTA)
     found = claim(passage, at, name, number, grammar=GRAMMAR.name, unit=unit)
