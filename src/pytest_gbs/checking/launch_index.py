@@ -24,10 +24,11 @@ from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import DOCUMENTS, CommentBlock, Document
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import JUDGES_NOTHING, Mistake, Unread
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.owners import TRAILING
+from pytest_gbs.readers.owners import ABOVE, TRAILING
 
 _BATCHES: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP)
 
@@ -100,7 +101,8 @@ class LaunchIndex(NamedTuple):
     def declared(self, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
         """What documents, and the comments of a script, state of the batch or the hardware of one of its launches.
 
-        Comments are about it if the script trains nothing else, if they are right above it, or on the line of a value that it takes.
+        Comments are about it if the script trains nothing else, if they are right above it, or above the few lines in front of it that set
+        variables or make folders, or on the line of a value that it takes.
         GPUs that they count may be those of all turns of a loop.
         """
         path = resolved.found.launch.at.source
@@ -113,10 +115,20 @@ class LaunchIndex(NamedTuple):
         comments = script.comments
         trains = self.training(path)
         if len({found.launch.at for found in trains}) > 1:
-            comments = (*self._beside_values(comments, path, resolved), *_right_above(comments, resolved.found.launch.at.start))
+            comments = (*self._beside_values(comments, path, resolved), *self._above(comments, resolved.found.launch.at))
         declared = (*_BATCHES, *(() if len(trains) > 1 and _sees_some(resolved) else HARDWARE))
         found = read_declarations(comments, path) if comments else ()
         return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in declared)
+
+    def _above(self, comments: tuple[CommentBlock, ...], at: Location) -> tuple[CommentBlock, ...]:
+        """Those of `comments` that stand right above a launch, or with nothing but a few settings of the shell between."""
+        stop = attrgetter("stop")
+        here = bisect_right(comments, at.start, key=stop)
+        right = comments[bisect_left(comments, at.start - 2, key=stop) : here]
+        above = [block for block in comments[max(0, here - _NEAREST) : here] if block.placement == ABOVE and block not in right]
+        source = self.scripts.tree.read(at.source) if above else None
+        text = source.text if isinstance(source, Source) else ""
+        return (*(block for block in above if text and _sets_up().fullmatch(text, block.stop, at.start)), *right)
 
     def _beside_values(self, comments: tuple[CommentBlock, ...], path: str, resolved: ResolvedLaunch) -> tuple[CommentBlock, ...]:
         """Those of `comments` that stand behind a value of the launch, on its line: `GPUS=4 # of 8`."""
@@ -130,15 +142,19 @@ class LaunchIndex(NamedTuple):
         return tuple(block for block, start in starts if any(stop <= start and "\n" not in source.text[stop:start] for stop in stops))
 
 
+_NEAREST: Final = 4  # comment blocks above a launch
+# Lines that set variables, make folders or print something, comments and empty lines.
+_sets_up = lazy_pattern(
+    r"""(?:[ \t]*"""
+    r"""(?:(?:export[ \t]+)?(?:[A-Za-z_]\w{0,60}=(?:"[^"`\n]{0,300}"|'[^'\n]{0,300}'|[^\s"'`();&|]{0,300})[ \t]*){1,4}(?:\#[^\n]{0,300})?"""
+    r"""|(?:mkdir|echo)[ \t][^\n;&|]{0,300}|\#[^\n]{0,300})?"""
+    r"""\r?\n){1,8}[ \t]*"""
+)
+
+
 def _sees_some(resolved: ResolvedLaunch) -> bool:
     """Whether the launch has GPUs chosen for it, so that the others that a comment counts may be those of other runs."""
     return any(isinstance(size, Quantity) and size.key == "CUDA_VISIBLE_DEVICES" for size in resolved.found.start.sizes)
-
-
-def _right_above(comments: tuple[CommentBlock, ...], start: int) -> tuple[CommentBlock, ...]:
-    """Those of `comments` that end at most two characters before offset `start`: a line break and a sign."""
-    stop = attrgetter("stop")
-    return comments[bisect_left(comments, start - 2, key=stop) : bisect_right(comments, start, key=stop)]
 
 
 def index_launches(
