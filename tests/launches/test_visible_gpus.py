@@ -85,6 +85,11 @@ COMMANDS = {
     "a file that the script writes": f"cat > two.yaml <<X\n{ONE_PROCESS}gpu_ids: '0'\nX\n"
     "CUDA_VISIBLE_DEVICES=0,1 accelerate launch --config_file two.yaml train.py run.yaml\n",
     "a job on several nodes": "#SBATCH --nodes=2\n#SBATCH --gres=gpu:4\npython train.py run.yaml\n",
+    "a step of several tasks": "srun --gres=gpu:4 -n 2 python train.py run.yaml\n",
+    "a step of an unknown number of tasks": "srun --gres=gpu:4 python train.py run.yaml\n",
+    "a step with other devices": "srun -n1 --gres=tmpfs:4 python train.py run.yaml\n",
+    "a step with GPUs that a variable names": "srun -n1 --gres=gpu:$GPUS python train.py run.yaml\n",
+    "a step asks twice": "srun -n1 --gres=gpu:4 --gpus=2 python train.py run.yaml\n",
     "the program is not there": SEES_FOUR.replace("train.py", "finetune.py"),
 }
 
@@ -116,6 +121,9 @@ FED = {
     "its file": "CUDA_VISIBLE_DEVICES=0,1,2,3 accelerate launch --config_file one.yaml train.py run.yaml\n",
     "the list of its file": "CUDA_VISIBLE_DEVICES=0 accelerate launch --config_file four.yaml train.py run.yaml\n",
     "a job of Slurm": "#SBATCH --nodes=1\n#SBATCH --gres=gpu:4\npython train.py run.yaml\n",
+    "a step of one task": "srun -p part -n1 --gres=gpu:a100:4 python train.py run.yaml\n",
+    "a step on one node": "srun --nodes 1 --ntasks-per-node=1 --gpus-per-node 4 python train.py run.yaml\n",
+    "a step with GPUs in all": "#SBATCH --gres=gpu:8\nsrun --ntasks=1 -G 4 python train.py run.yaml\n",
     "all": "CUDA_VISIBLE_DEVICES=0,1,2,3 accelerate launch --gpu_ids all --num_processes 1 train.py run.yaml\n",
 }
 

@@ -153,7 +153,9 @@ UNSEEN = {
     "no-gpus": (("--nodes=1", "--cpus-per-task=8"), "deepspeed train.py"),
     "other-resources": (("--gres=tmpfs:8",), "deepspeed train.py"),
     "a-step-with-its-own": (("--gres=gpu:4",), "srun --gres=gpu:2 deepspeed train.py"),
-    "a-step-with-some-for-each-task": (("--gres=gpu:4",), "srun --ntasks=1 --gpus-per-task=1 deepspeed train.py"),
+    "a-step-with-some-for-each-task": (("--gres=gpu:4",), "srun --ntasks=2 --gpus-per-task=1 deepspeed train.py"),
+    "a-step-of-several-tasks": (("--gres=gpu:4",), "srun --ntasks=2 --gres=gpu:2 deepspeed train.py"),
+    "a-step-that-asks-twice": (("--gres=gpu:4",), "srun --ntasks=1 --gres=gpu:2 --gpus=1 deepspeed train.py"),
     "a-hostfile": (("--gres=gpu:4",), "deepspeed --hostfile hosts train.py"),
     "what-one-process-does-with-them": (("--gres=gpu:4",), "python train.py"),
     "an-unknown-list": (("--gres=gpu:4",), "CUDA_VISIBLE_DEVICES=$GPUS deepspeed train.py"),
@@ -178,6 +180,10 @@ SEEN = {
     "counted-by-torchrun": (("--gres=gpu:4",), "torchrun --nproc_per_node=gpu train.py", 4),
     "counted-by-llama-factory": (("--gres=gpu:4",), "llamafactory-cli train a.yaml", 4),
     "in-a-step": (("--gres=gpu:4",), "srun --ntasks=1 deepspeed train.py", 4),
+    "of-a-step": ((), "srun -p part --gres=gpu:8 -n1 --ntasks-per-node=1 deepspeed --master_port 5000 train.py", 8),
+    "of-a-step-on-a-node": (("--nodes=4", "--gres=gpu:4"), "srun -N 1 --gres=gpu:h100:2 torchrun --nproc_per_node=gpu train.py", 2),
+    "for-the-task-of-a-step": (("--gres=gpu:4",), "srun --ntasks=1 --gpus-per-task=1 deepspeed train.py", 1),
+    "fewer-visible-in-a-step": ((), "CUDA_VISIBLE_DEVICES=0,1 srun --gres=gpu:8 -n1 deepspeed train.py", 2),
     "fewer-visible": (("--gres=gpu:4",), "CUDA_VISIBLE_DEVICES=0,1 deepspeed train.py", 2),
 }
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.model.command import Command, Word, options, positionals, spelled
+from pytest_gbs.model.command import Command, Option, Word, options, positionals, spelled
 from pytest_gbs.model.digits import is_digits, whole_number
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
 from pytest_gbs.model.record import NamedTuple
 
@@ -162,18 +163,40 @@ def devices(command: Command) -> Quantity | Unknown | None:
 
 
 def _given_by_slurm(command: Command) -> Quantity | None:
-    """The GPUs of a job on one node, which Slurm makes the visible ones (gres.conf(5), Slurm 24.11); None if its step has others."""
+    """The GPUs of a job on one node, or of its step, which Slurm makes the visible ones (gres.conf(5), Slurm 24.11); else None."""
+    step = next((each.words for each in reversed(command.wrappers) if each.name == "srun"), ())
+    asked = [each for each in options(step, *_GPUS_OF_A_STEP, start=1) if each.value is not None]
+    if asked:
+        return _given_to_step(command, step, asked[0]) if len(asked) == 1 else None
     word, nodes = command.variable(_ON_NODE), command.variable("SLURM_NNODES")
-    steps = (each.words for each in command.wrappers if each.name == "srun")
-    has_others = any(True for words in steps for _ in options(words, *_GPUS_OF_A_STEP, start=1))
-    if word is None or word.text is None or has_others or (nodes is not None and nodes.text != "1"):
+    if word is None or word.text is None or (nodes is not None and nodes.text != "1"):
         return None
     found = size(Name.GPUS_PER_NODE, word, _ON_NODE)
     return found if isinstance(found, Quantity) else None
 
 
+def _given_to_step(command: Command, step: tuple[Word, ...], asked: Option) -> Quantity | None:
+    """The GPUs that the options of `srun` ask for, if they state one task or one node; None if there may be several tasks."""
+    tasks, nodes = option(step, "--ntasks", "-n"), option(step, "--nodes", "-N")
+    of_job = (command.variable(name) for name in ("SLURM_NTASKS", "SLURM_NTASKS_PER_NODE"))
+    each = option(step, "--ntasks-per-node")
+    others = each[1] if each is not None else next((word for word in of_job if word is not None), None)
+    is_one = (
+        tasks[1].text == "1"
+        if tasks is not None
+        else nodes is not None and nodes[1].text == "1" and (others is None or number(others) == 1)
+    )
+    key, word = asked.name.starts_with.partition("=")[0], asked.value
+    count = _gpus().fullmatch(word.text or "") if word is not None else None
+    if not is_one or count is None or word is None or opaque_word(step[1:]) is not None or (key == "--gres") != bool(count["kind"]):
+        return None
+    found = size(Name.GPUS_PER_NODE, word, key, int(count["number"]))
+    return found if isinstance(found, Quantity) else None
+
+
 _ON_NODE: Final = "SLURM_GPUS_ON_NODE"
 _GPUS_OF_A_STEP: Final = ("--gpus", "-G", "--gpus-per-node", "--gpus-per-task", "--gres")
+_gpus = lazy_pattern(r"(?P<kind>gpu:)?(?:[\w.-]+:)?(?P<number>[0-9]{1,4})")
 
 
 def named_devices(word: Word, key: str) -> Quantity | Unknown:
