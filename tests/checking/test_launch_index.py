@@ -9,7 +9,7 @@ from pytest_gbs.checking.launch_index import index_launches
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.files.worktree import WorkTree
 from tests.cli.support import write
-from tests.launches.building import recipe
+from tests.launches.building import checked, codes, recipe
 
 LOOP = "for seed in 1 2 3; do accelerate launch --num_processes 8 train.py --config sft.yaml {}; done\n"
 
@@ -28,3 +28,50 @@ def test_turns_of_a_loop_that_are_alike_in_all_are_one_launch(tmp_path: Path, wo
     index = index_launches(Repository(WorkTree(str(tmp_path)), Settings()))
     assert index is not None
     assert len(index.of_recipe["sft.yaml"]) == number
+
+
+# 2 on each of 8 GPUs, 4 times: 64.
+PROGRAM = """\
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+(args,) = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()
+Trainer(args=args).train()
+"""
+LAUNCH = "torchrun --nproc_per_node 8 train.py --output_dir o --per_device_train_batch_size 2 --gradient_accumulation_steps 4\n"
+
+
+def _commented(folder: Path, claimed: int, before: str) -> list[str]:
+    """What is found in a script whose comment claims a batch, and which runs `before` the training."""
+    script = f"#!/bin/bash\n# Trains with global batch size {claimed}.\nset -e\n{before}\n{LAUNCH}"
+    return codes(checked(folder, {"train.py": PROGRAM, "run.sh": script}))
+
+
+GETS_READY = [
+    "python -m pip install --user trl",
+    "python -m json.tool config.json",
+    "python prepare_data.py --out data",
+    "python scripts/download_model.py",
+    "python -m tools.preprocess_corpus",
+    "python build_dataset.py",
+]
+
+
+@pytest.mark.parametrize("before", ["", *GETS_READY])
+def test_a_script_that_gets_something_ready_is_about_its_training(tmp_path: Path, before: str) -> None:
+    assert _commented(tmp_path, 64, before) == []
+    assert _commented(tmp_path, 128, before) == ["GBS301"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param("python warm_up.py", id="another program"),
+        pytest.param("python train_tokenizer.py", id="a training by its name"),
+        pytest.param("python prepare_and_finetune.py", id="both by its name"),
+        pytest.param("python -m code.run", id="a package with a name of the standard library"),
+        pytest.param("python data.py", id="a program by the name of its data"),
+        pytest.param(f"{LAUNCH.strip()} --num_train_epochs 2", id="two trainings"),
+    ],
+)
+def test_a_comment_of_a_script_with_another_program_is_about_neither(tmp_path: Path, before: str) -> None:
+    assert _commented(tmp_path, 128, before) == []

@@ -33,6 +33,9 @@ def _found(script: str, folder: Path) -> list[str]:
         pytest.param('echo "Effective batch size: 128" >> notes.md\n', id="written somewhere"),
         pytest.param('echo "global batch size of evaluation: 128"\n', id="evaluation"),
         pytest.param('echo "batch size: 128"\n', id="of what is not said"),
+        pytest.param('echo "epoch=2 / global_bs=64 (2x8x4) / max_len=4096"\n', id="the same among others"),
+        pytest.param('echo "=== All eff_batch_128 runs complete ==="\n', id="a group of runs"),
+        pytest.param('echo "try a global batch of 128"\n', id="advice"),
     ],
 )
 def test_what_a_script_prints_is_in_order(printed: str, tmp_path: Path) -> None:
@@ -44,6 +47,8 @@ def test_what_a_script_prints_is_in_order(printed: str, tmp_path: Path) -> None:
     [
         pytest.param('echo "Effective batch size: 128"\n', id="in double quotes"),
         pytest.param("echo 'Global batch size = 128'\n", id="in single quotes"),
+        pytest.param('echo "epoch=2 / global_bs=128 (2x16x4) / max_len=4096"\n', id="in short"),
+        pytest.param('echo "Effective batch: 128"\n', id="without its size"),
         pytest.param('echo "Settings:"\necho "  - Total batch size: 128"\necho ""\n', id="among others"),
     ],
 )

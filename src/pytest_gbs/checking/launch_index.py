@@ -17,7 +17,7 @@ from pytest_gbs.claims.documents import read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.claims.model_cards import read_model_cards
 from pytest_gbs.launches.find import FoundLaunch, ReadScript, Scripts
-from pytest_gbs.launches.program_files import scores_only
+from pytest_gbs.launches.program_files import program_name, scores_only
 from pytest_gbs.launches.resolve import LaunchResolver
 from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
@@ -26,6 +26,7 @@ from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import JUDGES_NOTHING, Mistake, Unread
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.program import only_prepares
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.owners import ABOVE, TRAILING
@@ -197,7 +198,9 @@ def index_launches(
 
 
 def _training(scripts: Scripts, path: str) -> tuple[FoundLaunch, ...]:
-    return tuple(found for found in dict.fromkeys(scripts.launches(path)) if not scores_only(found))
+    """The launches of the script at `path` that may train, by their programs' names."""
+    every = dict.fromkeys(scripts.launches(path))
+    return tuple(found for found in every if not (scores_only(found) or only_prepares(program_name(found).rpartition("/")[2])))
 
 
 def _resolved(path: str, scripts: Scripts, resolver: LaunchResolver, guard: Guard) -> list[ResolvedLaunch]:

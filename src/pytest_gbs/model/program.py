@@ -47,9 +47,24 @@ _SCORES: Final = frozenset(
 )
 SCORING_COMMANDS: Final = _SCORES | {"test", "validate"}
 _TRAINS: Final = ("train", "tun", "learn")
+# Words in the name of a program that gets data, models or a machine ready for a training, or looks at what came of one.
+_PREPARES: Final = frozenset(
+    (
+        *("prepare", "preparation", "preprocess", "preprocessing", "tokenize", "tokenization", "download", "fetch", "upload", "setup"),
+        *("check", "verify", "plot", "visualize", "analyze", "summarize"),
+    )
+)
+_DATA: Final = ("data", "dataset", "datasets")
 
 
 def only_scores(name: str, folder: str = "") -> bool:
     """Whether a program, by its name or its folder's, runs or converts a model and does not train (`run_eval.py`, `inference`)."""
     name = name.lower()
     return not _SCORES.isdisjoint(re.split(r"[._-]", f"{folder}.{name}".lower())) and not any(part in name for part in _TRAINS)
+
+
+def only_prepares(name: str) -> bool:
+    """Whether a program, by its name, gets something ready for a training and does not train (`preprocess`, `build_dataset`)."""
+    words = re.split(r"[._-]", name.lower())
+    made = len(words) > 1 and words[-1] in _DATA
+    return (made or not _PREPARES.isdisjoint(words)) and not any(part in name.lower() for part in _TRAINS)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _DIRECTIVES: Final = ("#!", "#SBATCH", "#PBS", "#BSUB", "#PJM", "#$ -", "#COBALT")
 # `echo "Effective batch size: 64 (2 * 4 GPUs * 8)"`, without a variable: its author computed it.
 _printed = lazy_pattern(
-    r"""echo (?:-e )?(["'])((?:\\n)?[^"'$`\\\n]{0,80}\b(?:effective|global|total)[ _-]batch[ _-]?size\b[^"'$`\\\n]{1,120})\1""", re.I
+    r"""(?i)echo (?:-e )?(["'])((?:\\n)?[^"'$`\\\n]{0,80}\b(?:effective|global|total|eff\.?)[ _-](?:batch(?:[ _-]?size)?|bsz?)\b"""
+    r"""[^"'$`\\\n]{1,120})\1"""
 )
 
 
@@ -61,7 +62,7 @@ def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
 
 
 # The same with the value of a variable or of a product in it.
-_sized = lazy_pattern(r"\b(?:effective|global|total)[ _-]batch(?:[ _-]?size)?\s*[:=]\s*\d+\s*(?:\Z|\()", re.I)
+_sized = lazy_pattern(r"\b(?:effective|global|total)[ _-](?:batch(?:[ _-]?size)?|bsz?)\s*[:=]\s*\d+\s*(?:\Z|\()", re.I)
 
 
 def computed_size(word: Word, sources: Mapping[str, str]) -> CommentBlock | None:

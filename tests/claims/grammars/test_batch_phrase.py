@@ -5,7 +5,7 @@ import pytest
 from pytest_gbs.claims.grammars._batch import is_list
 from pytest_gbs.claims.grammars._tokens import SIGN, WORD, tokenise
 from pytest_gbs.model.declaration import Force
-from tests.claims.grammars.support import batch, batches, declared
+from tests.claims.grammars.support import batch, batches, behind, declared
 
 GLOBAL = "global_batch_size"
 
@@ -48,6 +48,7 @@ GLOBAL = "global_batch_size"
         ("eff bs: 128", 128),
         ("Eff. batch size = 64", 64),
         ("bsz 128 (4 x 4 x 8)", 128),
+        ("Batch size: 128 sequences (4 x 4 x 8)", 128),
         ("bs=128 (4*4*8)", 128),
         ("takes 6 minutes with a batch size of 32 (4 per device).", 32),
         ("batch size: 64 (8 samples per GPU, 2 accumulation)", 64),
@@ -206,6 +207,29 @@ def test_n_gpus_without_more_words_are_ambiguous(text: str, ambiguous: bool) -> 
 def test_force_follows_the_words_around(text: str, force: str) -> None:
     (found,) = {d.force for d in declared(text) if d.name in (GLOBAL, "tokens_per_step")}
     assert found == force
+
+
+@pytest.mark.parametrize(
+    ("text", "force"),
+    [
+        ("keep effective batch at 64 when you change this", Force.ADVISES),
+        ("keep effective batch at 64 if memory allows", Force.ADVISES),
+        ("keep total batch size <= 64", Force.ADVISES),
+        ("was 8 (effective batch 64)", Force.HISTORY),
+        ("was 8, effective batch 64", Force.HISTORY),
+        ("effective batch was 64", Force.HISTORY),
+        ("keep effective batch = 64", Force.STATES),
+        ("keep the global batch size at 64.", Force.STATES),
+        ("was 8 -- keeps effective BS=64", Force.STATES),
+    ],
+)
+def test_what_a_key_keeps_is_stated_behind_it(text: str, force: str) -> None:
+    assert {d.force for d in behind("gradient_accumulation_steps", text) if d.name == GLOBAL} == {force}
+
+
+def test_what_a_key_keeps_is_a_claim_whatever_it_was_before() -> None:
+    found = behind("gradient_accumulation_steps", "keep effective batch at 128 (was 16*8)")
+    assert [(d.value, d.force) for d in found] == [(128, Force.STATES), (128, Force.HISTORY)]
 
 
 @pytest.mark.parametrize("more", ["", " per step", " samples", " batches", " in 100 steps"])

@@ -24,6 +24,8 @@ TOKENS = "tokens_per_step"
         "eval: 1M tokens per step",
         "the teacher sees 1M tokens per step",
         "512 tokens per step",
+        "2 token per expert, 4096 in all",
+        "loss per token per step: 4096",
     ],
 )
 def test_other_tokens_are_no_batch(text: str) -> None:
@@ -37,6 +39,7 @@ def test_other_tokens_are_no_batch(text: str) -> None:
         ("~4M tokens per step", 4_194_304),
         ("1,048,576 tokens per optimizer step", 1_048_576),
         ("0.5M tokens/batch", 524_288),
+        ("token per iter = 491,520", 491_520),
         ("2 million tokens per batch", 2_097_152),
         ("tokens per step: 4M", 4_194_304),
         ("tokens_per_iter = 64 * 4096 = 262144", 262_144),

@@ -43,15 +43,20 @@ def claim(
     )
 
 
-_source = lazy_pattern(r"\((?:the|as in the|same as the|like the) (?:original )?paper(?:'s)?\)")
+# Remarks behind a batch key that leave its number what it is: a paper's as well, that it is kept, and what the key was before.
+_remark = lazy_pattern(
+    r"\((?:the|as in the|same as the|like the) (?:original )?paper(?:'s)?\)"
+    r"|^\W*keep(?= (?:the |an? )?(?:eff\w*|global|total)\b\D{1,20}\d[\d,]*\s*(?:$|[.;]|\(was\b))"
+    r"|^\W*was \d[\d,x*× ]*(?:[—–;,]|--)(?= (?:keeps?|preserves|maintains) (?:the )?(?:eff\w*|global|total|gbs)\b)"
+)
 
 
 def _of_this(passage: Passage) -> Statement:
-    """The statement without a remark behind a batch key that its number is a paper's, too: `512 (the paper's)`."""
+    """The statement without a remark behind a batch key: `512 (the paper's)`, `keep effective batch at 64`, `was 8, keeps GBS 64`."""
     block, statement = passage.block, passage.statement
     if block.placement != "trailing" or not is_batch(block.owner):
         return statement
-    return statement._replace(lower=_source().sub(lambda remark: " " * len(remark[0]), statement.lower))
+    return statement._replace(lower=_remark().sub(lambda remark: " " * len(remark[0]), statement.lower))
 
 
 def _conditions(passage: Passage, at: int, known: Collection[str]) -> tuple[dict[str, tuple[int, int]], bool]:

@@ -9,7 +9,7 @@ from pytest_gbs.claims.grammars._batch import GLOBAL_MARKS, Label, per_device
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._sizes import count_at, name_at, settings
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at
-from pytest_gbs.claims.grammars.words import words
+from pytest_gbs.claims.grammars.words import UNITS, words
 from pytest_gbs.model.quantity import RANKS, Name
 from pytest_gbs.model.record import Final
 
@@ -78,6 +78,7 @@ def _is_worked_out(tokens: Sequence[WordToken], i: int, beside_batch: bool) -> b
     """
     at = i + (text_at(tokens, i) in ("=", ":", "of"))
     whole = count_at(tokens, at)
+    at += UNITS.get(text_at(tokens, at + 1)) == "samples"  # `512 sequences (32 x 4 x 4)`
     if whole is None or text_at(tokens, at + 1) not in ("(", "="):
         return False
     ends = (")",) if text_at(tokens, at + 1) == "(" else (",", ".", ";", "(", "=")

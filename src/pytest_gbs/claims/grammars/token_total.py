@@ -21,7 +21,7 @@ _STEP_KINDS: Final = words("optimizer optim optimization training train global g
 _LARGE: Final = {"million": "M", "mio": "M", "billion": "B", "thousand": "k"}
 _OF: Final = words("of = : is ~ about ( size approximately")
 _SIGNS: Final = ("x", "*", "/", "//", "+", "->")
-_LABELS: Final = ("tokens per", "tokens_per", "tokens/")
+_LABELS: Final = ("tokens per", "tokens_per", "tokens/", "token per", "token/")
 _LEAST: Final = 1000
 
 
@@ -90,7 +90,7 @@ def _is_labelled(tokens: Sequence[WordToken], i: int) -> bool:
     if text_at(tokens, i + 1) in STEPS:
         return False
     named = text_at(tokens, j) in STEPS and text_at(tokens, j - 1) in ("per", "/")
-    return j < i - 1 and named and UNITS.get(text_at(tokens, j - 2)) == "tokens"
+    return j < i - 1 and named and UNITS.get(text_at(tokens, j - 2)) == "tokens" and text_at(tokens, j - 3) != "per"
 
 
 def _linked(tokens: Sequence[WordToken], j: int) -> int:

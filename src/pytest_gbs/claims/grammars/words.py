@@ -20,7 +20,7 @@ def words(text: str) -> frozenset[str]:
 _SPELT_OUT: Final = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 COUNTED: Final = {word: value for value, word in enumerate(_SPELT_OUT.split(), start=1)}
 SINGLE: Final = words("single one a an")
-NODES: Final = words("node nodes machine machines server servers host hosts")
+NODES: Final = words("node nodes machine machines server servers host hosts 节点 ノード 노드")
 DEVICES: Final = words("gpu gpus npu npus hpu hpus device devices card cards accelerator accelerators")
 _CHIPS: Final = words(
     "a10 a10g a30 a40 a100 a800 a6000 b100 b200 b300 gaudi gaudi2 gaudi3 gb200 gb300 gh200 h20 h100 h200 h800 l4 l20 l40 l40s p100 t4 v100"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Final
 
 from pytest_gbs.model.command import Command, Word, name_of
@@ -24,6 +25,8 @@ SUB_COMMAND_MODULES: Final = {
 DEEPY: Final = "deepy.py"
 SPAWNING: Final = {"gaudi_spawn.py": "--world_size", "xla_spawn.py": "--num_cores"}
 _VALUED: Final[tuple[str, ...]] = ("-W", "-X", "--check-hash-based-pycs")
+# Modules that train nothing and start nothing that trains.
+_TOOLS: Final = sys.stdlib_module_names | {"pip", "pytest", "http.server", "json.tool", "nltk.downloader"}
 # Modules that run the program behind their options, each with those that have a value.
 _RUNNING: Final[dict[str, tuple[str, ...]]] = {
     "debugpy": ("--listen", "--connect", "--log-to", "--adapter-access-token"),
@@ -69,9 +72,10 @@ def module_of(command: Command) -> tuple[str, int] | None:
 
 
 def own_program(command: Command) -> int | None:
-    """The index of what Python itself runs; None if it runs nothing, or a module or script that is a launcher."""
+    """The index of what Python itself runs; None if it runs nothing, a tool such as pip, or a module or script that is a launcher."""
     module, index = module_of(command), python_program(command)
-    if index is None or (module is not None and is_launcher(module[0])) or name_of(command.words[index]) in (DEEPY, *SPAWNING):
+    name = module[0] if module is not None else ""
+    if index is None or is_launcher(name) or name in _TOOLS or name_of(command.words[index]) in (DEEPY, *SPAWNING):
         return None
     return index
 
