@@ -81,6 +81,9 @@ def test_what_a_file_and_the_program_make_together(tmp_path: Path, trains: str, 
     [
         ("# 1 node of 8 GPUs: global batch size 64\n", []),
         ("# 1 node of 8 GPUs: global batch size 512\n", ["GBS101"]),
+        # 64 rows of 256 tokens are full: fewer tokens are another number.
+        ("# 1 node of 8 GPUs: 16,384 tokens per step\n", []),
+        ("# 1 node of 8 GPUs: 8,192 tokens per step\n", ["GBS101"]),
         ("# on 3 GPUs\n", ["GBS202"]),  # 16 micro batches are not shared by three
     ],
 )

@@ -344,6 +344,19 @@ def test_a_shorter_or_called_factor_counts_samples(text: str) -> None:
     assert [(found.name, found.force) for found in _claims(text)] == [("global_batch_size", "states")]
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("1 batch size * 1024 block size * 16 gradaccum * 256 GPUs = 32M", "tokens_per_step"),
+        ("12 batch size * 1024 block size * 5 gradaccum * 8 GPUs = 500,000", "tokens_per_step"),
+        ("4 batch size * 1024 block size * 8 GPUs = 32", "global_batch_size"),
+        ("4 batch size * 1024 block size * 8 GPUs = 48", "global_batch_size"),
+    ],
+)
+def test_a_wrong_result_counts_what_it_is_near_to(text: str, name: str) -> None:
+    assert [found.name for found in _claims(text)] == [name]
+
+
 def test_arithmetic_of_another_run_in_brackets_is_no_claim() -> None:
     assert [(d.value, d.conditions, d.sum) for d in _claims("eff batch 96 (Open-RS 4xA40 x 6 x 4 = 96)")] == [(96, (), None)]
     assert [d.conditions for d in _claims("eff batch 96 (on 4xA40 x 6 x 4 = 96)")] == [((WORLD, 4),)]

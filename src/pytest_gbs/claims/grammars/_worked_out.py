@@ -67,13 +67,21 @@ def _may_be_lengthy(formula: StatedFormula) -> bool:
 
 
 def _counting_tokens(passage: Passage, formula: StatedFormula) -> StatedFormula:
-    """`formula` with a result that is right with the sequence length counted in tokens: `12 batch size * 1024 seq * 8 GPUs = 98,304`."""
+    """`formula` with a result that is right with the sequence length counted in tokens: `12 batch size * 1024 seq * 8 GPUs = 98,304`.
+
+    Where the length is called so, a wrong result that is nearer to the tokens than to the samples counts them too.
+    """
     product, value = formula.product, formula.product.value
     lengths = [operand for operand in product.factors if operand.name == Name.SEQUENCE_LENGTH and operand.value not in (None, 1)]
     if value is None or not (lengths or _may_be_lengthy(formula)):
         return formula
-    numbers = ((result, count_at(passage.tokens, result.at)) for result in formula.results)
-    tokens = {result for result, number in numbers if not result.unit and number and any(value in interval for interval in number.holds)}
+    numbers = ((result, count_at(passage.tokens, result.at)) for result in formula.results if not result.unit)
+    near = value * value // prod(operand.value or 1 for operand in lengths)
+    tokens = {
+        result
+        for result, number in numbers
+        if number and (any(value in interval for interval in number.holds) or (lengths and number.value**2 > near))
+    }
     return formula._replace(results=tuple(each._replace(unit="tokens") if each in tokens else each for each in formula.results))
 
 
