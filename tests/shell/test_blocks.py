@@ -26,6 +26,10 @@ def _read(path: str, text: str) -> list[str]:
         pytest.param("a.qmd", "```{python}\ntorchrun a.py\n```\n", id="Python in Quarto"),
         pytest.param("a.rst", _RST.format(".. code:: bash\n\n  >>> model\n  torchrun a.py"), id="a session of Python"),
         pytest.param("a.md", "```text\ntorchrun a.py\n```\n", id="text"),
+        pytest.param(
+            "a.md", "```python\n# !torchrun a.py\nrun('!torchrun a.py')\n$ torchrun a.py\n```\n", id="Python, and none of a notebook"
+        ),
+        pytest.param("a.md", "```yaml\n!torchrun a.py\n```\n", id="a tag of YAML"),
         pytest.param("a.md", "```\nusage: python a.py [-h]\ntorchrun a.py\n```\n", id="no language, and other lines first"),
         pytest.param("a.md", "```\npython: 3.11\ntorchrun: 2.7\n```\n", id="no language, and no commands"),
         pytest.param("a.md", "```\npython\nbash\n```\n", id="no language, and names alone"),
@@ -54,6 +58,8 @@ def test_they_run_nothing(path: str, text: str) -> None:
         pytest.param("a.md", "```console\n$ torchrun \\ # ours\n> a.py\n```\n", id="a comment behind a backslash, and a prompt"),
         pytest.param("a.md", "```\ncd src\nexport X=1\ntorchrun a.py\n```\n", id="no language, and a folder first"),
         pytest.param("a.md", "```\ntorchrun a.py\n```\n", id="no language"),
+        pytest.param("a.md", "```python\nimport os\n!torchrun \\\n  a.py\nos.listdir()\n```\n", id="a line of a notebook"),
+        pytest.param("a.md", "```bash\n# here\n!torchrun a.py\n```\n", id="a line of a notebook in a block for a shell"),
         pytest.param("a.md", "~~~\n\n# Train\ntorchrun \\\n  a.py\n~~~\n", id="no language, and a comment first"),
         pytest.param("a.md", "```\ntorchrun a.py\nit's done: loss 'x\n```\n", id="no language, and what is printed"),
         pytest.param("docs/a.qmd", "---\ntitle: A\n---\n\n```{.bash}\ntorchrun a.py\n```\n", id="Quarto"),

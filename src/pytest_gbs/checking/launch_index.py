@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
 from functools import cache, partial
+from itertools import takewhile
 from operator import attrgetter
 from typing import Final
 
@@ -21,7 +22,7 @@ from pytest_gbs.launches.program_files import program_name, scores_only
 from pytest_gbs.launches.resolve import LaunchResolver
 from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
-from pytest_gbs.model.document import DOCUMENTS, CommentBlock, Document
+from pytest_gbs.model.document import DOCUMENTS, NOTEBOOK, CommentBlock, Document
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import JUDGES_NOTHING, Mistake, Unread
 from pytest_gbs.model.location import Location, Source
@@ -30,6 +31,7 @@ from pytest_gbs.model.program import only_prepares
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.owners import ABOVE, TRAILING
+from pytest_gbs.readers.python.notebook import typed
 
 _BATCHES: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP)
 
@@ -122,9 +124,17 @@ class LaunchIndex(NamedTuple):
         return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in declared)
 
     def _above(self, comments: tuple[CommentBlock, ...], at: Location) -> tuple[CommentBlock, ...]:
-        """Those of `comments` that stand right above a launch, or with nothing but a few settings of the shell between."""
+        """Those of `comments` that stand right above a launch, or with nothing but a few settings of the shell between.
+
+        In a notebook those below which nothing was typed: the JSON between them is none of it.
+        """
         stop = attrgetter("stop")
         here = bisect_right(comments, at.start, key=stop)
+        if at.source.endswith(NOTEBOOK):
+            notebook = self.scripts.tree.read(at.source)
+            if not isinstance(notebook, Source):
+                return ()
+            return tuple(takewhile(lambda block: not typed(notebook, block.stop, at.start).strip("! \n"), reversed(comments[:here])))[::-1]
         right = comments[bisect_left(comments, at.start - 2, key=stop) : here]
         above = [block for block in comments[max(0, here - _NEAREST) : here] if block.placement == ABOVE and block not in right]
         source = self.scripts.tree.read(at.source) if above else None

@@ -22,7 +22,7 @@ from pytest_gbs.launches.programs import command_words, first_words, started
 from pytest_gbs.launches.settings_files import invocation, misnamed, place, runner_of
 from pytest_gbs.launches.unread_scripts import UnreadScripts
 from pytest_gbs.model.command import Command, EnvironmentValue, Invocation, Machines, OtherFiles, Script, Stop, Word, Written, name_of
-from pytest_gbs.model.document import DOCUMENTS, SCRIPTS, holds_commands
+from pytest_gbs.model.document import DOCUMENTS, NOTEBOOK, SCRIPTS, holds_commands
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import Grep, Kind, Launch, Mistake, Start, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHED_VALUES, MOST_LAUNCHES, MOST_STARTED
@@ -468,4 +468,4 @@ def _kind(path: str) -> str:
     """The kind of the launches in the file at `path`."""
     if not _TESTS.isdisjoint(path.lower().split("/")[:-1]):
         return Kind.TEST
-    return Kind.DOCUMENT if path.lower().endswith(DOCUMENTS) else Kind.SCRIPT
+    return Kind.DOCUMENT if path.lower().endswith((*DOCUMENTS, NOTEBOOK)) else Kind.SCRIPT

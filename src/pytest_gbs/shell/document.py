@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -21,6 +20,7 @@ _SHELLS: Final = frozenset(
     ["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "sh-session", "shellscript", "terminal"]
 )
 _PYTHON: Final = ">>> "  # its prompt, below which nothing is for a shell
+_NOTEBOOKS: Final = frozenset(("python", "python3", "py", "ipython", "ipython3", "jupyter"))
 _PROMPTS: Final = frozenset(("", "console", "shell-session", "shellsession", "sh-session", "terminal", "text", "txt"))
 
 
@@ -108,23 +108,30 @@ def _continued(text: str, spans: tuple[tuple[int, int], ...]) -> Iterator[tuple[
 
 
 def _commands(text: str, block: Block) -> tuple[tuple[int, int], ...]:
-    """The spans that a shell would be given: behind `$ ` if there are prompts, else all lines of a shell block."""
-    prompts = [bool(re.match(r"\s*(?:\([\w.-]+\)\s*)?[$%] ", text[start:stop])) for start, stop in block.lines]
+    """The spans that a shell would be given: behind `$ `, or `!` of a notebook, if there are prompts, else all lines of a shell block."""
+    prompts = [_prompt().match(text, start, stop) for start, stop in block.lines]
     if any(text.startswith(_PYTHON, start + len(text[start:stop]) - len(text[start:stop].lstrip())) for start, stop in block.lines):
         return ()
     if not any(prompts):
         if block.fenced and not block.language:
             return _launched(text, block)
         return block.lines if block.language in _SHELLS else ()
-    if block.language not in _SHELLS and block.language not in _PROMPTS:
+    if not (
+        block.language in _SHELLS
+        or block.language in _PROMPTS
+        or (block.language in _NOTEBOOKS and any(each and each[1] for each in prompts))
+    ):
         return ()
     found: list[tuple[int, int]] = []
     going_on = False
     for (start, stop), prompt in zip(block.lines, prompts, strict=True):
         line = text[start:stop]
-        if prompt:
-            found.append((start + re.search(r"[$%] ", line).end(), stop))  # type: ignore[union-attr] # it is a prompt
+        if prompt is not None:
+            found.append((prompt.end(), stop))
         elif going_on:
             found.append((start + (2 if line.startswith("> ") else 0), stop))
-        going_on = (prompt or going_on) and _goes_on().search(line) is not None
+        going_on = (prompt is not None or going_on) and _goes_on().search(line) is not None
     return tuple(found)
+
+
+_prompt = lazy_pattern(r"\s*(?:(?:\([\w.-]+\)\s*)?[$%] |(!)(?=[A-Za-z]))")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_gbs.model.command import Assignment, Command, Word, Wrapper, name_of, options, span_of_all, written_at
+from typing import Final
+
+from pytest_gbs.model.command import Assignment, Command, Word, Wrapper, name_of, options, positionals, span_of_all, written_at
 from pytest_gbs.model.location import Location, endings
 from pytest_gbs.shell import quotes, slurm
 from pytest_gbs.shell.control_flow import ControlFlow
@@ -22,6 +24,8 @@ from pytest_gbs.shell.wrappers import (
     is_container,
     is_open_list,
 )
+
+_CLONE_SWITCHES: Final = frozenset(("recursive", "recurse_submodules", "q", "quiet", "single_branch", "no_checkout", "v", "verbose"))
 
 
 class Launching(ControlFlow):
@@ -95,6 +99,8 @@ class Launching(ControlFlow):
             return
         if len(self.commands) >= MOST_COMMANDS:
             raise Exhausted(f"more than {MOST_COMMANDS:,} commands")
+        if words[0].text == "git":
+            self.clones |= _cloned(words)
         environment = (*(each for each in self.environment() if each.name not in variables), *map(Assignment._make, variables.items()))
         self.budget.step(len(self.state.variables) // 200 + len(environment) // 4)  # looked at, and built
         self.commands.append(
@@ -245,3 +251,12 @@ def set_words(words: Words) -> Words:
 
 def _is_unset(word: Word) -> bool:
     return word.many and not is_spread(word) and all(part.text is None and part.default for part in word.parts)
+
+
+def _cloned(words: Words) -> set[str]:
+    """The folder that `git clone URL [FOLDER]` makes; nothing for other commands of git."""
+    if len(words) < 3 or words[1].text != "clone":
+        return set()
+    named = [word.text for _, word in positionals(words, 2, _CLONE_SWITCHES)]
+    last = (named[-1] or "").rstrip("/") if named else ""
+    return {last if len(named) > 1 else last.rpartition("/")[2].removesuffix(".git")}

@@ -69,6 +69,7 @@ class ScriptReading(ABC):
         self.exported_words: dict[int, tuple[Variable, Word]] = {}
         self.command: Node | None = None  # the one that is being read
         self.commands: list[Command] = []
+        self.clones = set[str]()  # folders that git made, each perhaps one of this very repository
         self.written: list[Written] = []
         self.printed_sizes: dict[int, CommentBlock] = {}  # batch sizes that it computes, by the place of the command
         self.stopped: Stop | None = None
@@ -178,6 +179,8 @@ class ScriptReading(ABC):
             return Folder(own, rooted=True)  # where the author has the folder of this very file
         if target.path.startswith("/"):
             return target  # of a container, perhaps
+        if target.path.rstrip("/") in self.clones:
+            return Folder(f"/{target.path}")  # somewhere, as the author's own
         if folder.path is None or len(folder.path) + len(target.path) > LONGEST_PATH:
             return Folder(None)
         moved = below(folder.path, target.path)

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from functools import cache
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
-from pytest_gbs.model.document import PROGRAMS, Document
+from pytest_gbs.launches.programs import command_words
+from pytest_gbs.model.document import NOTEBOOK, PROGRAMS, Document
 from pytest_gbs.model.location import Source
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -41,7 +43,12 @@ def _known_formats() -> tuple[JobEntry, ...]:
 
 
 def may_describe_job(path: str) -> bool:
-    """Whether the name of a file says that it may describe a job; a program, if its path names the package by which it does, or a start."""
+    """Whether the name of a file says that it may describe a job; a program, if its path names the package by which it does, or a start.
+
+    Any notebook may start a program by a line for a shell.
+    """
+    if path.endswith(NOTEBOOK):
+        return True
     if path.endswith(PROGRAMS):
         lower = path.lower()
         name = lower.rpartition("/")[2]
@@ -51,7 +58,19 @@ def may_describe_job(path: str) -> bool:
 
 def is_job(source: Source) -> bool:
     """Whether the text of a file that may describe a job says so too."""
+    if source.path.endswith(NOTEBOOK) and any(each().search(source.text) is not None for each in (_shell_cell, _launching_line)):
+        return True
     return _hint(source.path.endswith(PROGRAMS)).search(f"\n{source.text}") is not None
+
+
+@cache
+def _launching_line() -> re.Pattern[str]:
+    """A line of a notebook behind `!` that has a launcher. That it starts with a sign makes it fast in a megabyte of outputs."""
+    words = "|".join(map(re.escape, command_words()))
+    return re.compile(rf"!(?:(?<=[\"\s!]!)|(?<=\\n!))(?!\[)(?:[^\"\\\n]|\\[^n]){{0,300}}?(?:{words})")
+
+
+_shell_cell = lazy_pattern(r"%%(?:(?:ba|z)?sh|shell|script)\b")
 
 
 @cache
@@ -71,7 +90,19 @@ def read_job_file(source: Source, others: OtherFiles) -> Script | None:
     from pytest_gbs.shell.job import read_jobs
 
     script = read_jobs(source, jobs, (comment for document in documents for comment in document.comments), others)
+    if source.path.endswith(NOTEBOOK):
+        script = _with_lines(script, source, others)
     return script if script.commands or script.stopped else None
+
+
+def _with_lines(script: Script, source: Source, others: OtherFiles) -> Script:
+    """The jobs of a notebook with what its lines for a shell run."""
+    from pytest_gbs.shell.notebook import read_notebook
+
+    lines = read_notebook(source, others)
+    if not script.commands and script.stopped is None:
+        return lines
+    return lines._replace(commands=(*lines.commands, *script.commands), stopped=lines.stopped or script.stopped)
 
 
 def _documents(source: Source, package: str) -> Iterable[Document]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -29,7 +30,8 @@ from pytest_gbs.readers.python.documents import (
 from pytest_gbs.readers.python.engines import engines
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.nodes import as_text
-from pytest_gbs.readers.python.program import Program, cell_at, read_program
+from pytest_gbs.readers.python.notebook import cell_at
+from pytest_gbs.readers.python.program import Program, read_program
 from pytest_gbs.readers.python.results import Known
 from pytest_gbs.readers.python.schedules import Schedules
 from pytest_gbs.readers.python.scopes import read_scopes
@@ -161,6 +163,25 @@ def read_class(source: Source, name: str) -> tuple[tuple[str, ...], frozenset[st
     """What the class `name` of a Python file is made from, or imported as, and the fields to which it gives a value of its own."""
     program = _program(source)
     return ((), frozenset()) if program is None else bases(read_scopes(program.tree), name)
+
+
+class Constant(NamedTuple):
+    """A number or a text of a program, as text, and where it is."""
+
+    text: str
+    at: Location
+
+
+@lru_cache(_KEPT)
+def read_constants(source: Source) -> Mapping[str, Constant]:
+    """The names that a program binds once, to a number or a text, outside of functions and branches; none if it can't be parsed."""
+    program = _program(source)
+    found: dict[str, Constant] = {}
+    for name, bindings in read_scopes(program.tree).module.names.items() if program is not None else ():
+        value = bindings[0].value if len(bindings) == 1 and bindings[0].branch is None and bindings[0].item < 0 else None
+        if program is not None and isinstance(value, ast.Constant) and type(value.value) in (int, float, str):
+            found[name] = Constant(str(value.value), Location(source.path, *program.span(value)))
+    return found
 
 
 def cell_words(source: Source, offset: int) -> str:

@@ -13,7 +13,8 @@ from pytest_gbs.model.limits import LONGEST_RECORD, MOST_TRAINING_RECORDS
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.saved_output import TrainingRecord
-from pytest_gbs.readers.python.program import CodeCell, Program, code_cells, read_program
+from pytest_gbs.readers.python.notebook import CODE, Cell, read_cells
+from pytest_gbs.readers.python.program import Program, read_program
 from pytest_gbs.readers.python.scopes import read_scopes
 
 # transformers 000945a9b, trainer.py (_inner_training_loop): "  Instantaneous batch size per device = 8", and two lines below
@@ -51,7 +52,8 @@ def count_trainers(source: Source) -> int:
 def _records(source: Source, program: Program) -> Iterator[TrainingRecord]:
     """Yield the first records of all outputs; nothing if the code of a cell can't be parsed, so that it may have the trainer."""
     parsed = {number for _, number in program.cells}
-    cells = list(code_cells(source))
+    every = read_cells(source)
+    cells = [cell for cell in every if isinstance(cell, Cell) and cell.kind == CODE and cell.strings]
     if any(cell.number not in parsed and "batch" in cell.text for cell in cells):
         return
     starts = [cell.span[0] for cell in cells]
@@ -64,9 +66,9 @@ def _records(source: Source, program: Program) -> Iterator[TrainingRecord]:
             yield _record(source, here, first, last)
 
 
-def _is_printed(cell: CodeCell, at: int) -> bool:
+def _is_printed(cell: Cell, at: int) -> bool:
     """Whether what is at `at`, behind the start of `cell`, is output of the cell itself and not of a program that it starts."""
-    return at < cell.span[1] and not cell.code[0] <= at < cell.code[1] and not _starts().search(cell.text)
+    return at < cell.span[1] and not cell.strings[0].start <= at < cell.strings[-1].stop and not _starts().search(cell.text)
 
 
 def _record(source: Source, micro: re.Match[str], first: int, last: int) -> TrainingRecord:

@@ -7,33 +7,20 @@ import warnings
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import abc
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from pytest_gbs.model.document import NOTEBOOK, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.document import NOTEBOOK
 from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_PYTHON_BRACES, MOST_PYTHON_WORDS
 from pytest_gbs.model.location import Lines, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.json_reader import read_json
+from pytest_gbs.readers.python.notebook import CODE, MARKDOWN, Cell, is_python, read_cells
 from pytest_gbs.readers.refusal import conflict, unreadable
 
-_NOT_CODE: Final = ("outputs", "metadata", "attachments")
-
-
 Prose: TypeAlias = tuple[str, tuple[tuple[int, int], ...]]
-
-
-class CodeCell(NamedTuple):
-    """A code cell of a notebook: its number, its code as it was typed, and where the cell, and the code in it, are in the file."""
-
-    number: int
-    text: str
-    span: tuple[int, int]
-    code: tuple[int, int]
 
 
 class Program(NamedTuple):
@@ -100,28 +87,23 @@ def read_program(source: Source) -> Program | Unreadable:
             lines = Lines(text)
             return Program(source, text, tree, lines, ((0, 0),), _wide(lines))
         return _matters_if_marked(unreadable(source, *tree))
-    document = _notebook(source)
-    if isinstance(document, Unreadable):
-        return _matters_if_marked(document)
-    text, places, cells = _cells(source, document)
+    cells = read_cells(source)
+    if isinstance(cells, Unreadable):
+        return _matters_if_marked(cells)
+    text, places, starts = _code(source, cells)
     tree = parse(text)
     if not isinstance(tree, ast.Module):  # the cells that are Python; to try each takes as long again, and most notebooks have no others
-        text, places, cells = _cells(source, document, alone=True)
+        text, places, starts = _code(source, cells, alone=True)
         tree = parse(text)
     if isinstance(tree, ast.Module):
         lines = Lines(text)
-        return Program(source, text, tree, lines, places, _wide(lines), cells, _prose(source, document))
+        prose = {cell.number + 1: (cell.text, tuple(cell.places(source.text))) for cell in cells if cell.kind == MARKDOWN}
+        return Program(source, text, tree, lines, places, _wide(lines), starts, prose)
     return _matters_if_marked(unreadable(source, 0, f"Python can't parse its code: {tree[1]}"))
 
 
 def _matters_if_marked(problem: Unreadable) -> Unreadable:
     return problem._replace(matters=problem.matters and problem.source is not None and conflict(problem.source.text) is not None)
-
-
-@lru_cache(2)
-def _notebook(source: Source) -> Document | Unreadable:
-    """The JSON of a notebook without its outputs."""
-    return read_json(source, without=_NOT_CODE)[0]
 
 
 def _wide(lines: Lines) -> dict[int, array[int]]:
@@ -169,94 +151,31 @@ _word = lazy_pattern(r"\w+|[^\w\s]")
 _not_unicode = lazy_pattern("[\ud800-\udfff]")
 
 
-def _cells(
-    source: Source, notebook: Document, *, alone: bool = False
+def _code(
+    source: Source, cells: tuple[Cell, ...], *, alone: bool = False
 ) -> tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
     """The code of all cells, or those that parse `alone`; where each part is in the file, and at which line each cell starts."""
     parts: list[str] = []
     places: list[tuple[int, int]] = []
-    cells: list[tuple[int, int]] = []
+    starts: list[tuple[int, int]] = []
     length, line = 0, 1
-    for number, cell in _code_cells(notebook.root):
-        written = [each for each in cell if isinstance(each, Scalar)]
-        text = _not_unicode().sub("?", _without_magic("".join(each.text for each in written)))
+    for cell in cells:
+        if cell.kind != CODE or not cell.strings:
+            continue
+        text = _not_unicode().sub("?", _without_magic(cell.text))
         if alone and not isinstance(parse(text), ast.Module):
             continue
-        at = length
-        for each in written:
-            places.extend(_unescaped(source.text, each, at))
-            at += len(each.text)
-        cells.append((line, number))
+        places += cell.places(source.text, length)
+        starts.append((line, cell.number))
         parts.append(text + "\n")
         length += len(text) + 1
         line += len(Lines(parts[-1]).starts) - 1
-    return "".join(parts), tuple(places) or ((0, 0),), tuple(cells)
-
-
-def _prose(source: Source, notebook: Document) -> dict[int, Prose]:
-    """The text of each cell that is Markdown, by the number of the cell behind it."""
-    found: dict[int, Prose] = {}
-    for number, kind, lines, _ in _all_cells(notebook.root):
-        if kind == "markdown":
-            text, places = "", []
-            for each in lines:
-                if isinstance(each, Scalar):
-                    places += _unescaped(source.text, each, len(text))
-                    text += each.text
-            found[number + 1] = text, tuple(places)
-    return found
-
-
-def cell_at(source: Source, offset: int) -> tuple[int, int] | None:
-    """The number of the cell of a notebook that holds the character at `offset`, and the line of its text, 0 outside of that; else None."""
-    notebook = _notebook(source)
-    for number, _, lines, cell in _all_cells(None if isinstance(notebook, Unreadable) else notebook.root):
-        line = 1
-        for each in lines:
-            if isinstance(each, Scalar) and each.start <= offset < each.stop:
-                before = _escape().finditer(source.text, each.start + 1, offset)
-                return number, line + sum(match.group() == r"\n" for match in before)
-            line += each.text.count("\n") if isinstance(each, Scalar) else 0
-        if cell.start <= offset < cell.stop:
-            return number, 0
-    return None
-
-
-def code_cells(source: Source) -> Iterator[CodeCell]:
-    """Yield the code cells of a notebook that have code, in the order of the text; none if its JSON can't be read."""
-    notebook = _notebook(source)
-    for number, kind, lines, cell in _all_cells(None if isinstance(notebook, Unreadable) else notebook.root):
-        if kind == "code" and lines:
-            text = "".join(each.text for each in lines if isinstance(each, Scalar))
-            yield CodeCell(number, text, (cell.start, cell.stop), (lines[0].start, lines[-1].stop))
-
-
-def _code_cells(root: Node | None) -> Iterator[tuple[int, tuple[Node, ...]]]:
-    """Yield the number of each code cell and its source lines."""
-    yield from ((number, lines) for number, kind, lines, _ in _all_cells(root) if kind == "code" and lines)
-
-
-def _all_cells(root: Node | None) -> Iterator[tuple[int, str, tuple[Node, ...], Node]]:
-    """Yield the number, kind and source lines of each cell, and the cell; notebooks before version 4 have worksheets and `input`."""
-    sheets = _items(_get(root, "worksheets")) or (root,)
-    for number, cell in enumerate((cell for sheet in sheets for cell in _items(_get(sheet, "cells"))), 1):
-        kind = _get(cell, "cell_type")
-        text = _get(cell, "source") or _get(cell, "input")
-        yield number, kind.text if isinstance(kind, Scalar) else "", _items(text) or ((text,) if text is not None else ()), cell
-
-
-def _get(node: Node | None, key: str) -> Node | None:
-    entries = node.entries if isinstance(node, Mapping) else ()
-    return next((value for name, value in entries if isinstance(name, Scalar) and name.text == key), None)
-
-
-def _items(node: Node | None) -> tuple[Node, ...]:
-    return node.items if isinstance(node, Sequence) else ()
+    return "".join(parts), tuple(places) or ((0, 0),), tuple(starts)
 
 
 def _without_magic(text: str) -> str:
     """`text` with the lines that are not Python (`!pip install`, `%cd`, `name?`) blanked, each character in its place."""
-    if text.lstrip().startswith("%%") and not _runs_python().match(text):
+    if not is_python(text):
         return _blank(text)
     lines = text.split("\n")
     goes_on = False
@@ -278,17 +197,3 @@ def _blank(text: str) -> str:
 
 
 _magic = lazy_pattern(r"\s*(?:[!%?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[!%]\w)")
-
-# The magics of a whole cell whose lines are Python that runs in the notebook.
-_runs_python = lazy_pattern(r"\s*%%(?:time|timeit|capture|prun|memit|wandb)\b")
-_escape = lazy_pattern(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)")
-
-
-def _unescaped(text: str, line: Scalar, at: int) -> list[tuple[int, int]]:
-    """Where the characters of one string of JSON are in the file: `at` is the offset of the first in the code."""
-    places = [(at, line.start + 1)]
-    escapes = 0
-    for match in _escape().finditer(text, line.start + 1, line.stop - 1):
-        escapes += len(match.group()) - 1
-        places.append((at + match.end() - line.start - 1 - escapes, match.end()))
-    return places
