@@ -170,6 +170,8 @@ HEADS = {
     "a length below nothing": (b"Content-Length: -5\r\n\r\n{}", 0),
     "a length of letters": (b"Content-Length: x\r\n\r\n{}", 0),
     "a length of 5,000 digits": (b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}", 2),
+    "a length of 20 digits": (b"Content-Length: " + b"9" * 20 + b"\r\n\r\n{}", 2),
+    "a length of all memory": (b"Content-Length: " + b"9" * 18 + b"\r\n\r\n{}", 2),
     "a message that is not all there": (b"Content-Length: 99999\r\n\r\n{}", 0),
     "a head of 2 MB": (b"X: " + b"a" * 2_000_000 + b"\r\n\r\n", 0),
     "no text": (bytes(range(256)) * 99, 0),

@@ -20,7 +20,7 @@ def run(_: argparse.Namespace) -> int:
     """Serve until the editor ends it.
 
     Raises:
-        UsageError: pygls is not installed, or the editor says that a message has a length of thousands of digits.
+        UsageError: pygls is not installed, or the editor says that a message is longer than any memory.
     """
     try:
         from pytest_gbs.lsp.server import make_server
@@ -30,8 +30,8 @@ def run(_: argparse.Namespace) -> int:
         raise UsageError('gbs lsp needs pygls: pip install "pytest-gbs[lsp]"') from error
     try:
         make_server().start_io()
-    except ValueError as error:  # what is wrong in a message stays in its handler
-        raise UsageError("the length of a message is not a number; the editor has to start the server again") from error
+    except (ValueError, OverflowError, MemoryError) as error:  # what is wrong in a message stays in its handler
+        raise UsageError("the length of a message is not one that it can have; the editor has to start the server again") from error
     return 0
 
 
