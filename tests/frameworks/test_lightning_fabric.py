@@ -74,6 +74,14 @@ def test_what_the_program_does_not_fix_is_unknown(tmp_path: Path, change: tuple[
     assert known(tmp_path, PROGRAM.replace(*change)) == expected
 
 
+def test_a_quotient_may_be_a_float(tmp_path: Path) -> None:
+    """Lit-LLaMA, finetune/full.py: `batch_size = 128 / devices`, of which a remainder is taken."""
+    program = PROGRAM.replace("// num_of", "/ num_of")
+    assert known(tmp_path, program.replace("512", "500").replace("// micro", "/ micro")) == [None]
+    assert known(tmp_path, program.replace("512", "500")) == [448]  # 500 / 8 // 8 = 7 batches of 8 on 8 devices
+    assert known(tmp_path, program) == [512]
+
+
 def test_the_batch_of_a_program(tmp_path: Path) -> None:
     assert known(tmp_path, PROGRAM) == [512]
     assert known(tmp_path, PROGRAM.replace("devices=num", "num_nodes=2, devices=num")) == [1024]

@@ -11,6 +11,7 @@ from .building import document, outcomes, sizes, title
 
 MISTRAL = "data: {instruct_data: a.jsonl}\nmodel_id_or_path: my/model\nrun_dir: out\nseq_len: 8192\n"
 EASY = "train_dataset: {type: %s, json_dataset: {batch_size: 2048, seq_length: 2048}}\n"
+EASY_TORCH = "train_dataset: {type: %s, %s_dataset: {batch_size: 2}}\noptimizer: {accumulate_gradient_steps: 4}\n"
 SECTION = "%s: {per_device_train_batch_size: 4, gradient_accumulation_steps: 2, learning_rate: 1.0e-5}\n"
 ARCTIC = "type: sft\nmodel: {name_or_path: my/model}\ndata: {sources: [my/data]}\n"
 MDLM = """\
@@ -79,6 +80,9 @@ def test_look_alikes_are_no_recipes(text: str) -> None:
         pytest.param(EASY % "json", 512, 2048, id="the same batch on any mesh"),
         pytest.param(EASY % "json" + "optimizer: {accumulate_gradient_steps: 2}\n", 512, 4096, id="two batches for a step"),
         pytest.param(EASY % "huggingface", 512, 8, id="the default of the other dataset"),
+        pytest.param(EASY_TORCH % ("tulu_json_torch", "json_torch"), 512, 8, id="a data set of PyTorch, 2 x 4"),
+        pytest.param(EASY_TORCH % ("json_processed", "json_torch"), 512, 8, id="another of them"),
+        pytest.param(EASY_TORCH % ("tulu_hf_torch", "json_torch"), 512, None, id="not of that one"),
         pytest.param(SECTION % "training_args", 8, 64, id="training_args"),
         pytest.param(SECTION % "train", 8, 64, id="train"),
         pytest.param("training_args: {per_device_train_batch_size: 4, learning_rate: 1.0}\n", 8, None, id="no accumulation said"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_gbs.model.document import Document, Scalar, Sequence
+from pytest_gbs.model.document import Document, Mapping, Scalar, Sequence
 from pytest_gbs.model.location import Source
 from pytest_gbs.readers import read
 from pytest_gbs.readers.value_node import value_node
@@ -24,7 +24,10 @@ BATCH = ("a", "*", "b")
         pytest.param("a: [{b: 1, b: 2}]", "2", id="the last of two"),
         pytest.param("a: [{c: 1}, 3, [4]]", None, id="none has one"),
         pytest.param("a: []", None, id="no item"),
-        pytest.param("a: {b: 1}", None, id="no list"),
+        pytest.param("a: {b: 1}", None, id="no list, nor a mapping of mappings"),
+        pytest.param("a: {x: {b: 1}, y: {c: 1}}", Mapping, id="a value of a mapping has none"),
+        pytest.param("a: {x: {b: 1}, y: {b: 2}}", Mapping, id="values of a mapping that differ"),
+        pytest.param("a: {x: {b: 1}, y: {b: 1}}", "1", id="values of a mapping"),
         pytest.param("a: {'*': {b: 1}}", "1", id="a key of that name"),
     ],
 )

@@ -20,6 +20,7 @@ _COMMAND_LINE: Final = {
     Arguments.FLAGS: "--key value",
     Arguments.PAIRS: "key=value",
     Arguments.HYDRA: "Hydra's key=value",
+    Arguments.BOTH: "--option value, key=value",
     Arguments.NONE: "changes no setting",
 }
 _MISMATCH: Final = {

@@ -113,7 +113,13 @@ def treatment(row: Row, node: Node, framework: Framework, syntax: str) -> tuple[
     """
     target = node.target if type(node) is Alias else node
     if type(target) is not Scalar:
-        return _collection(row, target), target
+        found = _collection(row, target)
+        items = target.items if type(target) is Sequence else ()
+        return (
+            _counted([item.text if type(item) is Scalar else "" for item in items], target)
+            if found == Treatment.COUNTS
+            else (found, target)
+        )
     if target.tag is not None and target.tag != "!" and not target.tag.startswith(_YAML_TAG):
         return Treatment.TEMPLATE, target.text  # a loader with constructors of its own puts something else here
     value = resolve(target, loader_of(syntax, framework.loader))
@@ -181,7 +187,14 @@ def _text(row: Row, value: str) -> tuple[str, object]:
     number, template = _patterns()
     if len(value) <= LONGEST and number.fullmatch(value):
         return _number(row, int(value)) if reading.quoted == Treatment.ACCEPTS else (reading.quoted, value)
+    if reading.text == Treatment.COUNTS:
+        return _counted(value.rstrip(", ").split(","), value)
     return (Treatment.TEMPLATE if template.search(value) else reading.text), value
+
+
+def _counted(devices: list[str], value: object) -> tuple[str, object]:
+    """How many devices are named by their numbers; what a name (`auto`) means is found at run time."""
+    return (Treatment.ACCEPTS, len(devices)) if devices and all(map(str.isdecimal, map(str.strip, devices))) else (Treatment.AUTO, value)
 
 
 _variable = lazy_pattern(r"\s*\$\{oc\.env:[^{}$]*\}\s*")

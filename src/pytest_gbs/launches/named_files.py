@@ -12,8 +12,9 @@ from pytest_gbs.model.launch import Start
 from pytest_gbs.model.record import NamedTuple
 
 RECIPE_ENDS: Final = (".yaml", ".yml", ".toml")  # of the names of recipes that a command names
-# Parts of options that name a recipe: --config, --config_file, --train-config, --cfg, --recipe, --yaml. So does -c.
+# Parts of options that name a recipe: --config, --config_file, --train-config, --cfg, --recipe, --yaml.
 _NAMES_RECIPES: Final = ("conf", "cfg", "recipe", "yaml", "yml", "toml", "file")
+_OPTIONS: Final = ("", "-c", "-b", "--base")  # other options behind which one may be; the last two are those of latent-diffusion
 
 
 class NamedFiles(NamedTuple):
@@ -83,7 +84,7 @@ def executed(words: Sequence[Word]) -> Iterator[Word]:
 
 def names_recipe(option: str) -> bool:
     """Whether what is behind an option may be a recipe; behind none, it may."""
-    return option in ("", "-c") or any(part in option for part in _NAMES_RECIPES)
+    return option in _OPTIONS or any(part in option for part in _NAMES_RECIPES)
 
 
 def _is_setting(name: str) -> bool:

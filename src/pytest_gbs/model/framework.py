@@ -33,6 +33,7 @@ class Treatment:
     ELASTIC: Final = "elastic"  # chosen at run time for the number of processes
     TEMPLATE: Final = "template"  # a placeholder that something fills in before the framework reads the file
     SCHEDULE: Final = "schedule"  # several values, one after the other while training runs
+    COUNTS: Final = "counts"  # a list of devices, also as a text with commas: as many as it names
 
 
 class ValueReading(NamedTuple):
@@ -150,6 +151,7 @@ class Arguments:
     FLAGS: Final = "flags"  # --key value, --key=value; dashes within a key are underscores; dots nest
     PAIRS: Final = "pairs"  # key=value, dots nest; a value is YAML
     HYDRA: Final = "hydra"  # key=value, +key=value, ++key=value, ~key in Hydra's grammar
+    BOTH: Final = "both"  # flags for the options of the program, pairs for what the file holds
     NONE: Final = "none"  # nothing on the command line changes a setting
 
 

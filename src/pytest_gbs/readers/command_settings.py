@@ -60,9 +60,9 @@ def command_line(words: tuple[Word, ...], world: int | None, environment: Iterab
 
 def settings(words: tuple[Word, ...], style: str) -> Iterator[CommandSetting]:
     """Yield the settings among the arguments of a program, in order; the last one of a key wins."""
-    if style == Arguments.FLAGS:
+    if style in (Arguments.FLAGS, Arguments.BOTH):
         yield from _flags(words)
-    elif style in (Arguments.PAIRS, Arguments.HYDRA):
+    if style in (Arguments.PAIRS, Arguments.HYDRA, Arguments.BOTH):
         yield from _pairs(words)
 
 

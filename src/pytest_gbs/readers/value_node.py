@@ -9,14 +9,14 @@ from pytest_gbs.model.record import Final
 from pytest_gbs.readers.index import is_merge
 
 EACH: Final = "*"
-"""The part of a key that stands for each item of a list."""
+"""The part of a key that stands for each item of a list, or for each value of a mapping."""
 
 
 def value_node(document: Document, key: KeyPath) -> Node | None:
     """The value at `key`, also within a text that is a JSON object, whose place it then has; None if there is none.
 
     `!ref <name>` is the value of the key that it names. `datasets.*.batch_size` is what all items of the list share; where
-    they differ, or some have none, it is the list.
+    they differ, or some have none, it is the list. A mapping of names is one too.
     """
     entry = document.keyed.get(key)
     if entry is not None:
@@ -35,16 +35,17 @@ def value_node(document: Document, key: KeyPath) -> Node | None:
         node = above[1].target if isinstance(above[1], Alias) else above[1]
         if isinstance(node, Scalar):
             return _within(node, key[depth:])
-        if isinstance(node, Sequence):
+        if isinstance(node, Sequence) or (isinstance(node, Mapping) and key[depth] == EACH):
             return _of_each(node, key[depth:])
     return None
 
 
-def _of_each(items: Sequence, key: KeyPath) -> Node | None:
+def _of_each(items: Sequence | Mapping, key: KeyPath) -> Node | None:
     """What each of `items` has at `key`, whose first part stands for each of them; None if none has anything there."""
     if key[0] != EACH:
         return None
-    nodes = [_below(item, key[1:]) for item in items.items]
+    each = items.items if isinstance(items, Sequence) else [value for _, value in items.entries]
+    nodes = [_below(item, key[1:]) for item in each]
     found = [node for node in nodes if node is not None]
     same = len(found) == len(nodes) and all(isinstance(node, Scalar) for node in found)
     texts = {(node.text, node.plain, node.tag) for node in found if isinstance(node, Scalar)}

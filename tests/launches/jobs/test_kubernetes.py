@@ -114,6 +114,24 @@ def test_pods_of_a_job(tmp_path: Path, kind: str, spec: str, batch: int | None) 
     assert batches(checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": of_kind(kind, spec)})) == [batch]
 
 
+PLAIN = "command: [python, -m, trl.scripts.sft, --config, sft.yaml]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "gpus", "batch"),
+    [
+        pytest.param("PyTorchJob", 8, None, id="pods of several GPUs"),
+        pytest.param("Job", 1, None, id="pods to which nothing says which they are"),
+        pytest.param("PyTorchJob", 1, 64, id="4 pods of one GPU, 16 x 4"),
+    ],
+)
+def test_a_plain_program_on_each_pod(tmp_path: Path, kind: str, gpus: int, batch: int | None) -> None:
+    pod = f"{{containers: [{{name: a, {PLAIN}, resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}]}}"
+    replicas = f"{{Master: {{replicas: 1, template: {{spec: {pod}}}}}, Worker: {{replicas: 3, template: {{spec: {pod}}}}}}}"
+    spec = f"{{pytorchReplicaSpecs: {replicas}}}" if kind == "PyTorchJob" else f"{{parallelism: 4, template: {{spec: {pod}}}}}"
+    assert batches(checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": of_kind(kind, spec)})) == [batch]
+
+
 @pytest.mark.parametrize(("nodes", "processes", "found"), [(1, 8, ["GBS304"]), (4, 2, []), (4, 8, [])])
 def test_a_pod_may_be_one_of_several(tmp_path: Path, nodes: int, processes: int, found: list[str]) -> None:
     words = f"command: [torchrun, --nnodes={nodes}, --nproc_per_node={processes}, -m, trl.scripts.sft, --config, sft.yaml]"

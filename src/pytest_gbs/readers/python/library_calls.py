@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.location import below
@@ -22,6 +22,7 @@ OF_LIBRARIES: Final = _LOADS | _COPIES | {"vars", _SETTINGS}
 _HYDRA: Final = "hydra.main"
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
 ENVIRONMENT: Final = ("os.environ.get", "os.getenv")
+BUILT_IN: Final[dict[str, Callable[..., Any]]] = {each.__name__: each for each in (int, float, bool, str, max, min, round)}
 _OF_TEXT: Final[dict[str, Callable[[str], str]]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
 _ASKS_TEXT: Final[dict[str, Callable[[str, str], bool]]] = {"startswith": str.startswith, "endswith": str.endswith}
 TEXT_METHODS: Final = _OF_TEXT.keys() | _ASKS_TEXT.keys()
@@ -128,7 +129,7 @@ class LibraryCalls(Options):
             return self.lost(node)
         at = found[0].at if len(found) == 1 and isinstance(found[0], (Known, Lost)) else None
         try:
-            result = {"int": int, "float": float, "max": max, "min": min, "round": round, "str": str}[name](*numbers)  # type: ignore[operator]
+            result = BUILT_IN[name](*numbers)
         except (TypeError, ValueError, ArithmeticError):
             return self.lost(node)
         return Known(result, *self.program.span(node), at)

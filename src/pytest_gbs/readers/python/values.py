@@ -11,7 +11,7 @@ import ast
 from typing import Final
 
 from pytest_gbs.readers.python.imported_functions import ImportedFunctions
-from pytest_gbs.readers.python.library_calls import ENVIRONMENT, OF_LIBRARIES, TEXT_METHODS
+from pytest_gbs.readers.python.library_calls import BUILT_IN, ENVIRONMENT, OF_LIBRARIES, TEXT_METHODS
 from pytest_gbs.readers.python.parameters import RUNS
 from pytest_gbs.readers.python.results import NAMESPACE, Known, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
@@ -28,7 +28,7 @@ class Evaluator(ImportedFunctions):
         if name == "dict" and not node.args:
             return self.keywords(node, scope)
         found = self._of_path(name, node, scope)
-        if found is None and name in ("int", "float", "max", "min", "round", "str") and node.args and not node.keywords:
+        if found is None and name in BUILT_IN and node.args and not node.keywords:
             return self._builtin(name, node, scope)
         found = found or self._written(node, last, scope)
         if found is not None:
