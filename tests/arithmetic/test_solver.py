@@ -172,3 +172,21 @@ def test_a_size_that_is_not_whole_is_not_settled_by_another_equation() -> None:
     tokens = Equation(N.TOKENS_PER_STEP, (N.MICRO_BATCH_SIZE, N.SEQUENCE_LENGTH))
     stated = sizes(global_batch_size=100, gradient_accumulation_steps=3, data_parallel_size=8, sequence_length=10, tokens_per_step=40)
     assert solve(stated, (BATCH, tokens))[N.MICRO_BATCH_SIZE] == Unknown(N.MICRO_BATCH_SIZE, Reason.NOT_WHOLE)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "stated", "derived"),
+    [
+        pytest.param(2, 4, None, id="8 / 2 is 4"),
+        pytest.param(2, 5, 4, id="8 / 2 is not 5"),
+        pytest.param(3, 2, 2, id="8 / 3 is 2 and a rest, so not 2"),
+    ],
+)
+def test_a_result_that_is_stated_is_kept_if_its_factors_give_it_exactly(tensor: int, stated: int, derived: int | None) -> None:
+    exact = DATA_PARALLEL._replace(rounding=Rounding.EXACT)
+    found = solve(sizes(world_size=8, tensor_parallel_size=tensor, data_parallel_size=stated), (exact,))[N.DATA_PARALLEL_SIZE]
+    if derived is None:
+        assert value(found) == stated
+    else:
+        assert isinstance(found, Conflict)
+        assert [each.value for each in found.values] == [stated, derived]

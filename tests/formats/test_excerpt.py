@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_gbs.formats import FormatOptions
-from pytest_gbs.formats._excerpt import excerpt
+from pytest_gbs.formats._excerpt import Mark, _kept, excerpt
 from pytest_gbs.formats._paint import Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats.text import render_finding
@@ -105,3 +105,25 @@ def test_a_narrow_terminal_gets_shorter_lines(columns: int) -> None:
     line, below = shown[-2:]
     assert line.index("12") == below.index("━")
     assert render_finding(found, report, FormatOptions(columns=200)) == render_finding(found, report)
+
+
+@pytest.mark.parametrize(
+    ("starts", "kept"),
+    [
+        pytest.param([500], [(455, 555)], id="45 signs on each side of one place of 10"),
+        pytest.param([200, 700], [(180, 230), (680, 730)], id="20 on each side of two"),
+        pytest.param([200, 250], [(180, 280)], id="places that are near to each other are not parted"),
+        pytest.param([0, 990], [(0, 30), (970, 1000)], id="the ends of the line"),
+    ],
+)
+def test_what_is_kept_of_a_long_line_has_the_width_of_the_terminal(starts: list[int], kept: list[tuple[int, int]]) -> None:
+    marks = [Mark(start, start + 10, "", Severity.ERROR, first=True) for start in starts]
+    assert _kept("x" * 1000, marks, 100) == kept
+
+
+def test_a_label_that_would_reach_into_the_next_place_stands_below() -> None:
+    assert lines("x   22222222", "x", ("22222222", "micro")) == [
+        "      1 │ x   22222222",
+        "        │ ━   ──────── micro",
+        "        │ declared",
+    ]
