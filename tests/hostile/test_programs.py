@@ -86,6 +86,19 @@ LOADER_OF = "from torch.utils.data import DataLoader\ndef make(n):\n    return D
 LIGHTNING = "import lightning as L\nfrom torch.utils.data import DataLoader\n"
 RUN = "accelerate launch --num_processes 8 train.py --config good.yaml\n"
 # Programs of several files, each with the script that starts it.
+LAUNCH = "!torchrun --nproc_per_node 8 run_clm.py --per_device_train_batch_size 4 --output_dir x\n"
+LINES_FOR_A_SHELL = {
+    "launches": [f"# GBS 64\n{LAUNCH}" * 8_000],
+    "cells that launch": [f"# GBS 64\n{LAUNCH}"] * 5_000,
+    "signs": ["!" * 1_000_000],
+    "expressions": [f"!python {'{x}' * 300_000}\n"],
+    "escapes": [f"!python run_clm.py {chr(34)}\n" * 50_000],
+    "lines that go on": ["!python \\\n" * 100_000],
+    "folders": ["!git clone a/b\n%cd b\n" * 40_000],
+    "files": [f"%%writefile -a a.yaml\nx{number}: 1\n" for number in range(8_000)] + ["!python a.yaml"],
+    "names": [f"x{number} = {number}\n!python run_clm.py --a $x{number}" for number in range(9_000)],
+    "options of a magic": [f"%%script {'-a ' * 300_000}bash\n"],
+}
 TREES = {
     "products that double": {"train.py": f"{DDP}{PRODUCTS}global_batch_size = x60 * batch_size * world_size\n{STEPS}"},
     "products that are asserted": {
@@ -145,6 +158,8 @@ TREES = {
         "n.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": text, "outputs": []} for text in
                                          ("%%writefile n.ipynb\n{}", "%run n.ipynb\n!python n.ipynb\n", IMPORT + CALL)]})
     },
+    **{f"a notebook of {name}": {"n.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": text} for text in texts]})}
+       for name, texts in LINES_FOR_A_SHELL.items()},
 }  # fmt: skip
 TOO_LONG = {
     "names": "batch_size = 8\n" * 70_000,

@@ -31,7 +31,7 @@ from pytest_gbs.model.program import only_prepares
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.owners import ABOVE, TRAILING
-from pytest_gbs.readers.python.notebook import typed
+from pytest_gbs.readers.python.notebook import is_right_above
 
 _BATCHES: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP)
 
@@ -134,7 +134,7 @@ class LaunchIndex(NamedTuple):
             notebook = self.scripts.tree.read(at.source)
             if not isinstance(notebook, Source):
                 return ()
-            return tuple(takewhile(lambda block: not typed(notebook, block.stop, at.start).strip("! \n"), reversed(comments[:here])))[::-1]
+            return tuple(takewhile(lambda block: is_right_above(notebook, block.stop, at.start), reversed(comments[:here])))[::-1]
         right = comments[bisect_left(comments, at.start - 2, key=stop) : here]
         above = [block for block in comments[max(0, here - _NEAREST) : here] if block.placement == ABOVE and block not in right]
         source = self.scripts.tree.read(at.source) if above else None

@@ -16,7 +16,7 @@ from pytest_gbs.readers.python import read_constants
 from pytest_gbs.readers.python.notebook import CODE, MARKDOWN, Cell, is_python, read_cells
 from pytest_gbs.shell.comments import read_comments
 from pytest_gbs.shell.interpreter import Interpreter
-from pytest_gbs.shell.limits import MOST_CHARACTERS, Exhausted
+from pytest_gbs.shell.limits import MOST_CHARACTERS, MOST_PIECES, Exhausted
 from pytest_gbs.shell.state import ShellState, Variable, unknown
 from pytest_gbs.shell.text import Parts, ShellText, parse, replaced
 
@@ -124,6 +124,9 @@ _expression = lazy_pattern(r"(?<![$\\{])\{([^{}\n]{1,200})\}(?!\})")
 def _filled(parts: Parts, source: Source) -> Parts:
     """`parts` with what is known of the Python expressions between braces in them."""
 
+    if sum(part.text.count("{") for part in parts if part.text is not None) > MOST_PIECES:
+        raise Exhausted(f"more than {MOST_PIECES:,} expressions in a line")
+
     def value(part: Part, match: re.Match[str]) -> Parts:
         use = part.cut(*match.span()).use
         known = _constant(source, match[1].strip())
@@ -158,4 +161,6 @@ def _parts(source: Source, cell: Cell) -> ShellText:
         if start + plain < stop:
             at = Location(source.path, origin + plain, origin + plain + 2)
             found.append(Part(text[start + plain : stop], at, at))
+        if len(found) > MOST_PIECES:
+            raise Exhausted(f"more than {MOST_PIECES:,} lines and escapes in a cell")
     return ShellText(tuple(found))

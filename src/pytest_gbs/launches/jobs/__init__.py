@@ -67,7 +67,7 @@ def is_job(source: Source) -> bool:
 def _launching_line() -> re.Pattern[str]:
     """A line of a notebook behind `!` that has a launcher. That it starts with a sign makes it fast in a megabyte of outputs."""
     words = "|".join(map(re.escape, command_words()))
-    return re.compile(rf"!(?:(?<=[\"\s!]!)|(?<=\\n!))(?!\[)(?:[^\"\\\n]|\\[^n]){{0,300}}?(?:{words})")
+    return re.compile(rf"!(?:(?<=[\"\s!]!)|(?<=\\n!))(?![!\[])(?:[^\"\\\n!]|\\[^n]){{0,300}}?(?:{words})")
 
 
 _shell_cell = lazy_pattern(r"%%(?:(?:ba|z)?sh|shell|script)\b")

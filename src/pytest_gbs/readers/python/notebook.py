@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -75,20 +77,28 @@ def is_python(text: str) -> bool:
 _runs_python = lazy_pattern(r"\s*%%(?:time|timeit|capture|prun|memit|wandb)\b")
 
 
-def typed(source: Source, start: int, stop: int) -> str:
-    """What was typed into the cells of a notebook between two offsets of its file, the first lines of magics left out."""
+def is_right_above(source: Source, start: int, stop: int) -> bool:
+    """Whether nothing was typed into a notebook between two offsets of its file, but a magic for the cell and the sign before a command."""
+    places, texts = _typed(source)
+    for number in range(max(0, bisect_right(places, start) - 1), bisect_left(places, stop)):
+        text = texts[number][max(0, start - places[number]) : stop - places[number]]
+        if text.strip("! \t\r\n") and not texts[number].startswith("%%"):
+            return False
+    return True
+
+
+@lru_cache(2)
+def _typed(source: Source) -> tuple[array[int], tuple[str, ...]]:
+    """What was typed into the cells of a notebook, line by line and escape by escape, and where each part is in the file."""
     cells = read_cells(source)
-    found: list[str] = []
+    places, texts = array("L"), list[str]()
     for cell in () if isinstance(cells, Unreadable) else cells:
-        if cell.span[0] < stop and start < cell.span[1]:
-            text = cell.text
-            for (first, place), (last, _) in pairwise((*cell.places(source.text), (len(text), 0))):
-                found.append(text[max(first, first + start - place) : max(first, min(last, first + stop - place))])
-            found.append("\n")
-    return _magics().sub("", "".join(found))
-
-
-_magics = lazy_pattern(r"(?m)^\s*%%.*$")
+        text = cell.text
+        for (first, place), (last, _) in pairwise((*cell.places(source.text), (len(text), 0))):
+            if first < last:
+                places.append(place)
+                texts.append(text[first:last])
+    return places, tuple(texts)
 
 
 def _cell(number: int, cell: Node) -> Cell:
