@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
@@ -20,6 +20,8 @@ from pytest_gbs.shell.word_reading import touching
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_CHEAP: Final = 8  # plain words of a `case` for the price of one step: loops over arguments compare each with dozens of them
 
 
 class ControlFlow(Assigning):
@@ -57,7 +59,9 @@ class ControlFlow(Assigning):
         value = node.child_by_field_name("value")
         parts = self.value(value) if value is not None else ()
         text, default = text_of(parts), any(part.default for part in parts)
-        for item in (child for child in node.children if child.type == "case_item"):
+        items = [child for child in node.children if child.type == "case_item"]
+        self.budget.step(len(items) // _CHEAP)
+        for item in items:
             fits = None if text is None else self.fits(item, text)
             always = fits is not False and self.fits(item, "\x00") is True
             closing = next((number for number, child in enumerate(item.children) if child.type == ")"), len(item.children))
@@ -66,14 +70,23 @@ class ControlFlow(Assigning):
     def fits(self, item: Node, text: str) -> bool | None:
         """Whether one of the patterns of a clause of `case` matches `text`."""
         found: list[bool | None] = []
-        for node in item.children_by_field_name("value"):
-            pattern = text_of(self.value(node))
-            if node.type in ("string", "raw_string"):
-                found.append(None if pattern is None else pattern == text)
-            else:
+        nodes = item.children_by_field_name("value")
+        self.budget.step(len(nodes) // _CHEAP)
+        for node in nodes:
+            literal = self.literal(node)
+            pattern = text_of(self.value(node)) if literal is None else literal
+            if literal is None and node.type not in ("string", "raw_string"):
                 self.budget.step(1 + len(text) // 50)
                 found.append(None if pattern is None else patterns.matches(pattern, text))
+            else:
+                found.append(None if pattern is None else pattern == text)
         return True if True in found else None if None in found else False
+
+    def literal(self, node: Node) -> str | None:
+        """A word in which nothing is expanded and no sign has a meaning (`--batch-size`); None for others."""
+        start, stop = self.text.span(node)
+        word = self.text.string[start:stop]
+        return word if node.type == "word" and _plain().fullmatch(word) and not self.text.hidden(start, stop) else None
 
     def choose(self, node: Node, clauses: Iterator[tuple[Truth, list[Node], list[Node]]]) -> tuple[list[Node], bool] | None:
         """Read the clauses that may be taken, and go on as any of them may have left things.
@@ -296,3 +309,4 @@ class ControlFlow(Assigning):
 
 _failure = lazy_pattern(r"\bexit[ \t]+[1-9]")
 _names = lazy_pattern(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
+_plain = lazy_pattern(r"[\w./=:,+-]+")
