@@ -53,8 +53,9 @@ class LaunchIndex(NamedTuple):
         return tuple(resolved for resolved in shown if resolved is not None)
 
     def runs_in_one_process(self, program: str) -> bool:
-        """Whether there are launches of the program at a path, and each of them starts one process."""
-        started = (each for path in self.alone.values() for each in path if each.found.program == program)
+        """Whether there are launches of the program at a path, and each of them starts one process; notebooks show it on one GPU anyway."""
+        every = (each for path in self.alone.values() for each in path if each.found.program == program)
+        started = (each for each in every if not each.found.launch.at.source.endswith(NOTEBOOK))
         worlds = [next((size for size in each.found.start.sizes if size.name == Name.WORLD_SIZE), None) for each in started]
         return bool(worlds) and all(isinstance(size, Quantity) and size.value == 1 for size in worlds)
 
