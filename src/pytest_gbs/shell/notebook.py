@@ -122,8 +122,10 @@ _expression = lazy_pattern(r"(?<![$\\{])\{([^{}\n]{1,200})\}(?!\})")
 
 
 def _filled(parts: Parts, source: Source) -> Parts:
-    """`parts` with what is known of the Python expressions between braces in them."""
+    """`parts` with what is known of the Python expressions between braces in them.
 
+    Raises: Exhausted: there are too many.
+    """
     if sum(part.text.count("{") for part in parts if part.text is not None) > MOST_PIECES:
         raise Exhausted(f"more than {MOST_PIECES:,} expressions in a line")
 
@@ -153,13 +155,13 @@ def _parts(source: Source, cell: Cell) -> ShellText:
     """The text of a cell; an escape of JSON is a character whose place is longer than itself."""
     found: list[Part] = []
     text = cell.text
-    for (start, origin), (stop, _) in pairwise((*cell.places(source.text), (len(text), 0))):
+    for (start, origin), (stop, end) in pairwise((*cell.places(source.text), (len(text), 0))):
         plain = stop - start - (source.text[origin + stop - start - 1 : origin + stop - start] == "\\" if stop > start else 0)
         if plain:
             at = Location(source.path, origin, origin + plain)
             found.append(Part(text[start : start + plain], at, at))
         if start + plain < stop:
-            at = Location(source.path, origin + plain, origin + plain + 2)
+            at = Location(source.path, origin + plain, end)
             found.append(Part(text[start + plain : stop], at, at))
         if len(found) > MOST_PIECES:
             raise Exhausted(f"more than {MOST_PIECES:,} lines and escapes in a cell")

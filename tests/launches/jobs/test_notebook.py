@@ -114,3 +114,13 @@ def test_a_broken_notebook_starts_nothing(tmp_path: Path) -> None:
 def test_a_notebook_of_an_older_format_is_read(tmp_path: Path) -> None:
     cell = {"cell_type": "code", "input": [START]}
     assert batches(checked(tmp_path, {"train.ipynb": json.dumps({"worksheets": [{"cells": [cell]}]})})) == [64]
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_place_behind_escapes_is_right(ascii_only: bool, tmp_path: Path) -> None:
+    cells = [code(f"# Global batch size: 32\n{START} --run_name 'ä \U0001f600 \"b\"' \\\n  --gradient_accumulation_steps 4\n")]
+    text = json.dumps({"cells": cells, "nbformat": 4}, ensure_ascii=ascii_only)
+    finding = only(checked(tmp_path, {"train.ipynb": text}))
+    assert finding.message.startswith("this launch gives 128")
+    assert {text[each.at.start : each.at.stop] for each in finding.related if each.at.source == "train.ipynb"} >= {"8", "32"}
+    assert text[: finding.at.start].endswith(("batch_size ", "accumulation_steps "))
