@@ -4,21 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import checked, codes
+from tests.launches.building import TRAINS, checked, codes
 
-PROGRAM = """\
-from transformers import HfArgumentParser, Trainer, TrainingArguments
-
-(args,) = HfArgumentParser((TrainingArguments,)).parse_args_into_dataclasses()
-Trainer(args=args).train()
-"""
 LAUNCH = "torchrun --nproc_per_node 4 train.py --per_device_train_batch_size 2 --gradient_accumulation_steps {} --output_dir out\n"
 
 
 def _found(between: str, folder: Path, said: int) -> list[str]:
     # 2 on each of 4 GPUs: 8 x accumulation.
     script = f"#!/bin/bash\nset -e\n{LAUNCH.format(2)}\n# Second stage: effective batch size {said}\n{between}{LAUNCH.format(8)}"
-    return codes(checked(folder, {"train.py": PROGRAM, "run.sh": script}))
+    return codes(checked(folder, {"train.py": TRAINS, "run.sh": script}))
 
 
 SETS_UP = [
@@ -57,6 +51,6 @@ def test_what_else_is_between(between: str, tmp_path: Path) -> None:
 def test_a_comment_is_about_no_other_launch(tmp_path: Path) -> None:
     first = LAUNCH.format(8)
     script = f"#!/bin/bash\nset -e\n# effective batch size 64\nA=1\n{first}\n{LAUNCH.format(2)}"
-    assert codes(checked(tmp_path, {"train.py": PROGRAM, "run.sh": script})) == []
+    assert codes(checked(tmp_path, {"train.py": TRAINS, "run.sh": script})) == []
     script = f"#!/bin/bash\n# effective batch size 64\nA=1\n{LAUNCH.format(2)}\n{first}"
-    assert codes(checked(tmp_path, {"train.py": PROGRAM, "run.sh": script})) == []
+    assert codes(checked(tmp_path, {"train.py": TRAINS, "run.sh": script})) == []

@@ -9,7 +9,7 @@ from pytest_gbs.checking.launch_index import index_launches
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.files.worktree import WorkTree
 from tests.cli.support import write
-from tests.launches.building import checked, codes, recipe
+from tests.launches.building import TRAINS, checked, codes, recipe
 
 LOOP = "for seed in 1 2 3; do accelerate launch --num_processes 8 train.py --config sft.yaml {}; done\n"
 
@@ -31,19 +31,13 @@ def test_turns_of_a_loop_that_are_alike_in_all_are_one_launch(tmp_path: Path, wo
 
 
 # 2 on each of 8 GPUs, 4 times: 64.
-PROGRAM = """\
-from transformers import HfArgumentParser, Trainer, TrainingArguments
-
-(args,) = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()
-Trainer(args=args).train()
-"""
 LAUNCH = "torchrun --nproc_per_node 8 train.py --output_dir o --per_device_train_batch_size 2 --gradient_accumulation_steps 4\n"
 
 
 def _commented(folder: Path, claimed: int, before: str) -> list[str]:
     """What is found in a script whose comment claims a batch, and which runs `before` the training."""
     script = f"#!/bin/bash\n# Trains with global batch size {claimed}.\nset -e\n{before}\n{LAUNCH}"
-    return codes(checked(folder, {"train.py": PROGRAM, "run.sh": script}))
+    return codes(checked(folder, {"train.py": TRAINS, "run.sh": script}))
 
 
 GETS_READY = [

@@ -14,6 +14,13 @@ from tests.support import check
 KEYS = "model_name_or_path: my/model\ndataset_name: my/data\nlearning_rate: 1.0e-5\nmax_length: 4096\n"
 CLAIM = "# Config for 1 node of 8 GPUs with GBS 128\n"
 TYPED = "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nmachine_rank: 0\nmixed_precision: bf16\n"
+# What takes the arguments of the Trainer of transformers from its command line, and trains.
+TRAINS = """\
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+(args,) = HfArgumentParser((TrainingArguments,)).parse_args_into_dataclasses()
+Trainer(args=args).train()
+"""
 
 
 def recipe(micro: int = 4, accumulation: int = 4, comment: str = CLAIM) -> str:

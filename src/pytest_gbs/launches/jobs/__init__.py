@@ -91,18 +91,11 @@ def read_job_file(source: Source, others: OtherFiles) -> Script | None:
 
     script = read_jobs(source, jobs, (comment for document in documents for comment in document.comments), others)
     if source.path.endswith(NOTEBOOK):
-        script = _with_lines(script, source, others)
+        from pytest_gbs.shell.notebook import read_notebook
+
+        lines = read_notebook(source, others)
+        script = lines._replace(commands=(*lines.commands, *script.commands), stopped=lines.stopped or script.stopped)
     return script if script.commands or script.stopped else None
-
-
-def _with_lines(script: Script, source: Source, others: OtherFiles) -> Script:
-    """The jobs of a notebook with what its lines for a shell run."""
-    from pytest_gbs.shell.notebook import read_notebook
-
-    lines = read_notebook(source, others)
-    if not script.commands and script.stopped is None:
-        return lines
-    return lines._replace(commands=(*lines.commands, *script.commands), stopped=lines.stopped or script.stopped)
 
 
 def _documents(source: Source, package: str) -> Iterable[Document]:
