@@ -137,11 +137,12 @@ class CommandLineAlone:
 
         None if a file of the tree is called like the program that runs.
         """
-        framework = self._recognise(document, NO_PROGRAM)
+        flags = [str(path[0]) for path in document.keyed if len(path) == 1]
+        framework = self._recognise(document, NO_PROGRAM) if len(flags) >= _OF_TRAINER else None
         if framework is None or not names_trainer(framework):
             return None
         factors = {row.name for row in framework.rows if row.key in document.keyed}
-        own = sum(str(path[0]) in framework.also for path in document.keyed if len(path) == 1) >= _OF_TRAINER
+        own = sum(flag in framework.also for flag in flags) >= _OF_TRAINER
         name = "/".join([part for part in program_name(found).split("/") if part.strip(".")][-2:])
         is_trainers = own and {Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS} <= factors
         return framework if is_trainers and name and name not in self._names_of_programs else None

@@ -16,6 +16,8 @@ PROGRAMS: Final = (".py", NOTEBOOK)
 """What the name of a Python program ends with."""
 RECIPES: Final = (*CONFIGURATIONS, *PROGRAMS)
 """What the name of a file that may hold a recipe ends with."""
+SHELL_CELL: Final = r"%%(?:(?:ba|z)?sh|shell|script)\b"
+"""The pattern of what a cell of a notebook for a shell starts with."""
 PYTHON: Final = "python"
 """The syntax of Python programs."""
 COMMAND_LINE: Final = "command line"

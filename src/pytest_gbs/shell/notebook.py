@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_gbs.model.command import OtherFiles, Part, Script
-from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.document import SHELL_CELL, CommentBlock
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
@@ -116,7 +116,8 @@ def _lines(cell: ShellText, source: Source) -> Iterator[_Text]:
 _line = lazy_pattern(
     r"(?m)^[ \t]*+(?:!!?[ \t]*+|%(?P<magic>cd|(?:set_)?env(?=[ \t]++\w++=))[ \t]++|(?=#))(?P<command>(?:[^\n\\]|\\\n|\\.)*+\n?)"
 )
-_for_shell = lazy_pattern(r"\s*%%(?:(?:ba|z)?sh|shell|script[ \t]+(?:--?\w[\w-]*[ \t]+){0,9}(?:ba|z)?sh)\b.*\n?")
+# Behind `%%script` is the program that runs the cell, which need not be a shell.
+_for_shell = lazy_pattern(rf"\s*{SHELL_CELL}(?:(?<!script)|[ \t]+(?:--?\w[\w-]*[ \t]+){{0,9}}(?:ba|z)?sh\b).*\n?")
 _writes = lazy_pattern(r"\s*%%(?:writefile|file)[ \t]+(-a[ \t]+)?([^\n]*[^\s])[ \t]*(?:\n|\Z)")
 _expression = lazy_pattern(r"(?<![$\\{])\{([^{}\n]{1,200})\}(?!\})")
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
 from pytest_gbs.launches.programs import command_words
-from pytest_gbs.model.document import NOTEBOOK, PROGRAMS, Document
+from pytest_gbs.model.document import NOTEBOOK, PROGRAMS, SHELL_CELL, Document
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
@@ -70,7 +70,7 @@ def _launching_line() -> re.Pattern[str]:
     return re.compile(rf"!(?:(?<=[\"\s!]!)|(?<=\\n!))(?![!\[])(?:[^\"\\\n!]|\\[^n]){{0,300}}?(?:{words})")
 
 
-_shell_cell = lazy_pattern(r"%%(?:(?:ba|z)?sh|shell|script)\b")
+_shell_cell = lazy_pattern(SHELL_CELL)
 
 
 @cache

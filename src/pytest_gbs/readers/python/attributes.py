@@ -29,6 +29,14 @@ def argument(call: ast.Call, *names: str, position: int = sys.maxsize) -> ast.ex
     return named if named is not None else call.args[position] if position < len(call.args) else None
 
 
+def given_parameters(call: ast.Call, function: ast.FunctionDef) -> list[tuple[str | None, ast.expr]] | None:
+    """What `call` gives each parameter of `function`, by name, None as that of `**more`; None if it is not plain which gets what."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    if is_unpacked(call) or len(call.args) > len(names):
+        return None
+    return [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
+
+
 def is_unpacked(call: ast.Call) -> bool:
     """Whether a list is spread over the arguments of `call`, so that their positions are unknown: `f(*args)`."""
     return any(isinstance(each, ast.Starred) for each in call.args)

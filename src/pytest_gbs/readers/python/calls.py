@@ -127,7 +127,7 @@ def _without_changed(table: Table, holders: Iterable[tuple[str, str]], scopes: S
         changes = scopes.changes.get(name, ())
         evaluator.left -= len(changes)
         for change in changes if evaluator.left > 0 else ():
-            for target in change.statement.targets if isinstance(change.statement, ast.Assign) else [change.statement.target]:
+            for target in change.targets:
                 if isinstance(target, ast.Attribute) and dotted(target.value) == f"{name}.{key}":
                     table.entries[target.attr] = evaluator.program.span(target), evaluator.lost(target)
     return table

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION
-from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted, is_unpacked
+from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted, given_parameters
 from pytest_gbs.readers.python.modules import Defined, Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import OPEN, Change, Scope, Scopes
@@ -45,11 +45,10 @@ def _callee(call: ast.Call, scope: Scope, where: tuple[Program, Scopes], modules
 def _parameters(call: ast.Call, path: AttributePath, function: Defined) -> list[str] | None:
     """The parameters of `function` that get what is at `path`, None if that is not plain."""
     arguments = function.function.args
-    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
-    if is_unpacked(call) or len(call.args) > len(names):
+    given = given_parameters(call, function.function)
+    if given is None:
         return None
-    given = [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
-    known = {*names, *(each.arg for each in arguments.kwonlyargs)}
+    known = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     found = [name for name, value in given if attribute_path(value) == path]
     return [name for name in found if name is not None] if all(name in known for name in found) else None
 
@@ -121,8 +120,7 @@ def _handed_on(scopes: Scopes) -> dict[tuple[Scope, str], list[tuple[ast.expr, A
 
 def set_by(change: Change) -> tuple[AttributePath, bool]:
     """The attribute that a statement sets, without the name it belongs to, and whether it sets all of it."""
-    targets = change.statement.targets if isinstance(change.statement, ast.Assign) else [change.statement.target]
-    whole = next((each for each in targets if any(node is change.target for node in ast.walk(each))), change.target)
+    whole = next((each for each in change.targets if any(node is change.target for node in ast.walk(each))), change.target)
     path, inner = attribute_path(whole), whole
     while not path and isinstance(inner, (ast.Attribute, ast.Subscript)) and inner is not change.target:
         inner = inner.value  # an item: `cfg.trainer.callbacks[0].backend`

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.attributes import given_parameters
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import Scope, Scopes
@@ -74,11 +75,9 @@ class Changes:
                 return False
             parts = (each for each in (*call.args, *(keyword.value for keyword in call.keywords)) if _root(each) == name)
             return not all(self.is_constant(each, where) for each in parts)
-        arguments = defined.function.args
-        names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
-        given = [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
-        parameters = [parameter for parameter, value in given if _root(value) == name]
-        if any(isinstance(each, ast.Starred) for each in call.args) or len(call.args) > len(names) or None in parameters:
+        given = given_parameters(call, defined.function)
+        parameters = [parameter for parameter, value in given if _root(value) == name] if given is not None else [None]
+        if None in parameters:
             return True
         inside, inner = Changes(defined.program, defined.scopes, self.modules, _is_unknown), defined.scopes.inner[defined.function]
         return any(inside._at_all(each, inner, sys.maxsize, seen) for each in parameters if each is not None)

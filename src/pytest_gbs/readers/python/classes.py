@@ -6,9 +6,8 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.limits import DEEPEST_PARENTS
-from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.objects import Objects
-from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Entry, Known, Lost, Made, Value, batch_name
+from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Entry, Known, Lost, Made, Value, at_span, batch_name
 from pytest_gbs.readers.python.scopes import Scope
 
 if TYPE_CHECKING:

@@ -60,8 +60,7 @@ def _without_place(value: Value) -> Value:
 
 def simulates(scopes: Scopes) -> bool:
     """Whether the program multiplies the accumulation where it is a single process: `gradient_accumulation_steps *= 8`."""
-    nodes = (each.node for each in scopes.module.names.get(_ACCUMULATION, ()))
-    return any(isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult) for node in nodes)
+    return _is_changed_by(scopes, ast.Mult)
 
 
 def _programs(program: Program, modules: Modules) -> list[tuple[Program, Scopes]]:
@@ -103,5 +102,9 @@ def _executes(call: ast.Call) -> bool:
 
 def _shares(scopes: Scopes) -> bool:
     """Whether the program divides the accumulation: `gradient_accumulation_steps //= ddp_world_size`."""
+    return _is_changed_by(scopes, ast.FloorDiv)
+
+
+def _is_changed_by(scopes: Scopes, operator: type[ast.operator]) -> bool:
     nodes = (each.node for each in scopes.module.names.get(_ACCUMULATION, ()))
-    return any(isinstance(node, ast.AugAssign) and isinstance(node.op, ast.FloorDiv) for node in nodes)
+    return any(isinstance(node, ast.AugAssign) and isinstance(node.op, operator) for node in nodes)

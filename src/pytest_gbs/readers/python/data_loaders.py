@@ -8,9 +8,8 @@ from typing import Final
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import argument, dotted, is_unpacked
-from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.modules import Defined
-from pytest_gbs.readers.python.results import Entry, Known, Made, Table, Value
+from pytest_gbs.readers.python.results import Entry, Known, Made, Table, Value, at_span
 from pytest_gbs.readers.python.samplers import sampled
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator

@@ -11,7 +11,7 @@ from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Items, Known, Lost, Made, Place, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
 from pytest_gbs.readers.python.updates import may_set_any, set_attributes, set_items
 
@@ -177,13 +177,3 @@ class Evaluation:
     def _entry(self, table: Table, key: str, node: ast.expr) -> Value:
         found = table.entries.get(key)
         return found[1] if found is not None and table.rest is None else self.lost(node)
-
-
-def at_span(value: Value, span: tuple[int, int]) -> Value:
-    """`value`, which another file gives, as one of what is at `span` of this one."""
-    if isinstance(value, Items):
-        return Items(tuple(at_span(each, span) for each in value.items), *span)
-    if isinstance(value, Table):
-        entries = {name: (span, at_span(each, span)) for name, (_, each) in value.entries.items()}
-        return Table(entries, *span, rest=value.rest and Lost(*span))
-    return value._replace(start=span[0], stop=span[1]) if isinstance(value, (Known, Lost, Place)) else Lost(*span)

@@ -14,7 +14,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted
 from pytest_gbs.readers.python.changed_elsewhere import changed_elsewhere, ends_once, set_by
 from pytest_gbs.readers.python.modules import Defined, Modules
-from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, table_of
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, put, table_of
 from pytest_gbs.readers.python.scopes import Binding, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -140,7 +140,7 @@ class _Functions:
         for keyword in call.keywords:
             if keyword.arg is not None and keyword.arg in keys:
                 value = self.evaluator.value(keyword.value, scope)
-                _put(table, tuple(map(str, keys[keyword.arg])), self.evaluator.program.span(keyword.value), value)
+                put(table, tuple(map(str, keys[keyword.arg])), self.evaluator.program.span(keyword.value), value)
         return table if keys else None
 
     def _library(self, made: Made, scope: Scope) -> str:
@@ -249,13 +249,13 @@ class _Functions:
             if given is None and last[path] is node:
                 _lose(table, path, Lost(*self.evaluator.program.span(node)))
             elif isinstance(given, Known):
-                _put(table, path, (given.start, given.stop), given)
+                put(table, path, (given.start, given.stop), given)
             elif given is not None and isinstance(node, ast.Assign):
                 target = next(each for each in node.targets if attribute_path(each)[1:] == path)
                 alias = next((each for each in node.targets if isinstance(each, ast.Name)), given)
                 value = self._given(alias, scope) or self.evaluator.value(given, scope)
                 opened = _opened(value, self._library(value, scope), 0) if isinstance(value, Made) else value
-                _put(table, path, self.evaluator.program.span(target), opened)
+                put(table, path, self.evaluator.program.span(target), opened)
         del self.evaluator.built[scope, name]
         return table
 
@@ -301,19 +301,6 @@ def _opened(made: Made, library: str, depth: int) -> Table:
         entries[name] = place, _opened(value, library, depth + 1) if nested and isinstance(value, Made) else value
     of_library = made.definition is None and made.name.partition(".")[0] == library != ""
     return made.arguments._replace(entries=entries, rest=made.arguments.rest or (None if of_library else Lost(made.start, made.stop)))
-
-
-def _put(table: Table, path: AttributePath, place: tuple[int, int], value: Value) -> None:
-    for key in path[:-1]:
-        _, inner = table.entries.get(key, (place, None))
-        if isinstance(inner, Made):
-            inner = inner.arguments
-        if not isinstance(inner, Table):
-            inner = Table({}, *place, inner if isinstance(inner, Lost) else table.rest)
-        table.entries[key] = place, inner
-        table = inner
-    if path:
-        table.entries[path[-1]] = place, value
 
 
 def _lose(table: Table, path: AttributePath, lost: Lost) -> None:

@@ -6,7 +6,7 @@ import ast
 
 from pytest_gbs.readers.python.attributes import attribute_path
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import Entry, Lost, Table, Value
+from pytest_gbs.readers.python.results import Entry, Lost, Table, put, value_below
 from pytest_gbs.readers.python.scopes import Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -16,24 +16,15 @@ def set_of_others(program: Program, scopes: Scopes, evaluator: Evaluator) -> dic
 
     An attribute that is set twice, or only sometimes, is lost.
     """
-    found: dict[str, Entry] = {}
+    found = Table({}, 0, 0)
     for name, changes in scopes.changes.items():
         for change in changes:
-            statement = change.statement
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            statement, targets = change.statement, change.targets
             path = attribute_path(targets[0]) if len(targets) == 1 else ()
             if change.scope is not scopes.module or path[:1] != (name,) or statement.value is None:
                 continue
             plain = change.branch is None and isinstance(statement, ast.Assign)
             value = evaluator.value(statement.value, scopes.module) if plain else evaluator.lost(statement.value)
-            _put(found, path, value, program.span(targets[0]))
-    return found
-
-
-def _put(entries: dict[str, Entry], path: tuple[str, ...], value: Value, at: tuple[int, int]) -> None:
-    for name in path[:-1]:
-        inner = entries.setdefault(name, (at, Table({}, *at)))[1]
-        if not isinstance(inner, Table):
-            return
-        entries = inner.entries
-    entries[path[-1]] = (at, Lost(*at) if path[-1] in entries else value)
+            at = program.span(targets[0])
+            put(found, path, at, value if value_below(found, path) is None else Lost(*at))
+    return found.entries

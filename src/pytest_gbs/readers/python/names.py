@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from pytest_gbs.model.document import NOTEBOOK
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.changed_items import CHANGING, Changes
-from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.parameters import Parameters
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value, at_span
 from pytest_gbs.readers.python.scopes import OPEN, Binding, Scope, Scopes
 
 if TYPE_CHECKING:

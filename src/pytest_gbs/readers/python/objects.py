@@ -11,9 +11,8 @@ from pytest_gbs.readers.python.arguments import CLASSES, argument_classes
 from pytest_gbs.readers.python.attributes import attribute_path, is_unpacked
 from pytest_gbs.readers.python.changed_items import CHANGING
 from pytest_gbs.readers.python.data_files import CONFIGURATION
-from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.names import Names
-from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Place, Table, Value, table_of
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Place, Table, Value, at_span, value_below
 from pytest_gbs.readers.python.scopes import Binding, Scope
 
 if TYPE_CHECKING:
@@ -76,12 +75,8 @@ class Objects(Names):
 
     def _of_built(self, node: ast.Attribute, scope: Scope) -> Value | None:
         """What an attribute is of the configuration that its function is making, as the statements before set it; else None."""
-        name, *path = attribute_path(node) or ("",)
-        found: Value | None = self.built.get((scope, name)) if self.built else None
-        for key in path:
-            table = table_of(found)
-            found = table.get(key) if isinstance(table, Table) else None
-        return found
+        path = attribute_path(node) or ("",)
+        return value_below(self.built.get((scope, path[0])), path[1:]) if self.built else None
 
     def _of_self(self, node: ast.Attribute, scope: Scope) -> Value | None:
         """What `self.batch_size` is in a method, or `self.hparams.batch_size`, if only `__init__` of the class gives it; else None."""

@@ -14,7 +14,7 @@ from pytest_gbs.model.location import Source, Unreadable, below
 from pytest_gbs.model.program_context import Read
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.program import Program, read_program
-from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Place, Table, Value, table_of
+from pytest_gbs.readers.python.results import Entry, Known, Lost, Table, Value, at_span, table_of
 from pytest_gbs.readers.python.scopes import Scopes, read_scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -81,7 +81,7 @@ class _Family:
             if found is None:
                 return None
             taken = ((name, entry) for name, entry in found.items() if parent.names is None or name in parent.names)
-            base.entries.update((name, (parent.at, _moved(value, parent.at))) for name, (_, value) in taken)
+            base.entries.update((name, (parent.at, at_span(value, parent.at))) for name, (_, value) in taken)
         for keys in module.changed:
             _lose(base, keys)
         own = {name: value for name, value in module.entries.items() if name != BASE}
@@ -224,20 +224,6 @@ def _lose(base: Table, path: _Path) -> None:
         table = inner
     for key, (place, value) in base.entries.items():
         base.entries[key] = place, Lost(value.start, value.stop)
-
-
-def _moved(value: Value, at: _Span, depth: int = 0) -> Value:
-    """A copy of `value` all of which is at one place."""
-    if depth > DEEPEST_DOCUMENT or isinstance(value, Lost):
-        return Lost(*at)
-    if isinstance(value, Known):
-        return Known(value.value, *at)
-    if isinstance(value, Items):
-        return Items(tuple(_moved(each, at, depth + 1) for each in value.items), *at)
-    if isinstance(value, (Made, Place)):
-        return Lost(*at)
-    rest = None if value.rest is None else Lost(*at)
-    return Table({key: (at, _moved(each, at, depth + 1)) for key, (_, each) in value.entries.items()}, *at, rest)
 
 
 def _merge(child: Table, base: Table, depth: int = 0) -> Table:

@@ -116,3 +116,35 @@ def table_of(value: Value | None) -> Value | None:
 def sets_batch(table: Table) -> bool:
     """Whether a key of `table` names a batch size or an accumulation."""
     return any(batch_name().search(name) for name in table.entries)
+
+
+def value_below(value: Value | None, path: tuple[str, ...]) -> Value | None:
+    """What `value` has at `path`, None if it has nothing there."""
+    for key in path:
+        table = table_of(value)
+        value = table.get(key) if isinstance(table, Table) else None
+    return value
+
+
+def put(table: Table, path: tuple[str, ...], place: tuple[int, int], value: Value) -> None:
+    """Set what `table` has at `path` to `value`, in tables that are made where there are none."""
+    for key in path[:-1]:
+        _, inner = table.entries.get(key, (place, None))
+        if isinstance(inner, Made):
+            inner = inner.arguments
+        if not isinstance(inner, Table):
+            inner = Table({}, *place, inner if isinstance(inner, Lost) else table.rest)
+        table.entries[key] = place, inner
+        table = inner
+    if path:
+        table.entries[path[-1]] = place, value
+
+
+def at_span(value: Value, span: tuple[int, int]) -> Value:
+    """`value`, which another file gives, as one of what is at `span` of this one."""
+    if isinstance(value, Items):
+        return Items(tuple(at_span(each, span) for each in value.items), *span)
+    if isinstance(value, Table):
+        entries = {name: (span, at_span(each, span)) for name, (_, each) in value.entries.items()}
+        return Table(entries, *span, rest=value.rest and Lost(*span))
+    return value._replace(start=span[0], stop=span[1]) if isinstance(value, (Known, Lost, Place)) else Lost(*span)

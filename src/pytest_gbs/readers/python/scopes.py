@@ -64,6 +64,11 @@ class Change(NamedTuple):
     scope: Scope
     branch: Branch | None
 
+    @property
+    def targets(self) -> list[ast.expr]:
+        """All that the statement sets."""
+        return self.statement.targets if isinstance(self.statement, ast.Assign) else [self.statement.target]
+
     def assigned(self, scope: Scope, line: int) -> ast.expr | None:
         """What `target` is set to, if that always happens in `scope` before `line`; else None."""
         straight = self.scope is scope and self.branch is None and self.statement.lineno < line

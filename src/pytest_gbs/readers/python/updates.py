@@ -30,12 +30,8 @@ def set_items(scopes: Scopes) -> set[object]:
 
 def set_attributes(scopes: Scopes) -> set[str]:
     """The attributes that statements set or set a part of, unless an object sets its own: `self.batch_size = batch_size`."""
-    paths = [attribute_path(target) for changes in scopes.changes.values() for each in changes for target in _targets(each.statement)]
+    paths = [attribute_path(target) for changes in scopes.changes.values() for each in changes for target in each.targets]
     return {name for path in paths if len(path) != 2 or path[0] != "self" for name in path[1:]}
-
-
-def _targets(statement: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[ast.expr]:
-    return statement.targets if isinstance(statement, ast.Assign) else [statement.target]
 
 
 def _is_of_another(call: ast.Call, scope: Scope, scopes: Scopes) -> bool:
