@@ -10,7 +10,7 @@ from pytest_gbs.arithmetic.solver import solve, symbolic
 from pytest_gbs.arithmetic.wording import count, leaves, symbolic_text
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, grouped
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity, Size
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
@@ -42,12 +42,9 @@ class NamedNumber(NamedTuple):
 def named(recipe: Run, launched: Iterable[Run]) -> Iterator[NamedNumber]:
     """Yield each number that the names of `recipe` state, compared with it and its launches."""
     runs = [run for run in launched if run.launch is not None and run.launch.kind not in JUDGES_NOTHING]
-    places: dict[tuple[str, int], list[Declaration]] = {}
-    for each in recipe.declarations:
-        # A name that a parent has is that of the parent's runs.
-        if each.weak and recipe.real(each.at).source == recipe.path:
-            places.setdefault((each.name, each.value), []).append(each)
-    for same in places.values():
+    # A name that a parent has is that of the parent's runs.
+    own = (each for each in recipe.declarations if each.weak and recipe.real(each.at).source == recipe.path)
+    for same in grouped(((each.name, each.value), each) for each in own).values():
         bearing = [run for run in runs if any(_keeps_name(run, each) for each in same)]
         judge = _batch if same[0].name == Name.GLOBAL_BATCH_SIZE else _hardware
         yield judge(NamedNumber(same[0], tuple(recipe.real(each.at) for each in same), None), recipe, bearing)

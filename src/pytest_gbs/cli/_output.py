@@ -13,6 +13,7 @@ from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import RECIPES, SCRIPTS
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.record import Final
+from pytest_gbs.model.report import Bug
 
 _FORMATS: Final = "text, azure, concise, csv, github, gitlab, json, jsonl, junit, markdown, rdjson, sarif"
 _LINKED: Final = ("ghostty", "Hyper", "iTerm.app", "rio", "vscode", "WezTerm")  # terminals that know links, as they name themselves
@@ -189,6 +190,14 @@ def complain_each(lines: Iterable[str]) -> None:
         complain(line)
     if len(different) > _SHOWN:
         complain(f"and {len(different) - _SHOWN} more")
+
+
+def complain_of_bugs(bugs: Iterable[Bug]) -> bool:
+    """Write a line for each bug in gbs that was met; whether there is any, so that the exit code is 2."""
+    lines = [bug.words for bug in bugs]
+    for line in lines:
+        complain(line)
+    return bool(lines)
 
 
 def complain(line: str, prefix: str = "gbs: ") -> None:

@@ -18,7 +18,7 @@ from pytest_gbs.cli._flags import (
     wants_fixing,
 )
 from pytest_gbs.cli._input import CheckRequest, add_input, count, read_request
-from pytest_gbs.cli._output import add_output, complain, complain_each, emit, options
+from pytest_gbs.cli._output import add_output, complain, complain_each, complain_of_bugs, emit, options
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.formats import Format, FormatOptions, find
 from pytest_gbs.model.errors import UsageError
@@ -175,9 +175,7 @@ def _fixed(request: CheckRequest, arguments: argparse.Namespace) -> Report | int
 
 def _exit_code(report: Report, request: CheckRequest, arguments: argparse.Namespace) -> int:
     """0 for clean, 1 for findings, 2 for a bug in gbs, 3 if there was no recipe and no launch; says why if the report does not."""
-    for bug in report.internal:
-        complain(bug.words)
-    if report.internal:
+    if complain_of_bugs(report.internal):
         return 2
     failed = any(finding.severity == Severity.ERROR for finding in report.findings())
     verified = report.number(Verdict.VERIFIED)

@@ -6,7 +6,7 @@ import argparse
 
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import add_input, read_request
-from pytest_gbs.cli._output import add_output, complain, emit, options
+from pytest_gbs.cli._output import add_output, complain_of_bugs, emit, options
 from pytest_gbs.formats._debug import render
 
 
@@ -20,9 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     report = request.check(keep_runs=True)
     emit(render(report, options(arguments, request.root, request.folder)), arguments.output_file)
-    for bug in report.internal:
-        complain(bug.words)
-    return 2 if report.internal else 0
+    return 2 if complain_of_bugs(report.internal) else 0
 
 
 COMMAND = SubCommand("show what each stage of a check made of a file", _add_arguments, run, "[FLAG ...] FILE ...")

@@ -14,7 +14,7 @@ from pytest_gbs.api import check
 from pytest_gbs.cli._against_run import on_ranks, read_ran
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
-from pytest_gbs.cli._output import add_output, complain, emit, options, slashed
+from pytest_gbs.cli._output import add_output, complain_of_bugs, emit, options, slashed
 from pytest_gbs.files.git import GitRepository, GitTree
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.formats._diff import find
@@ -71,9 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = tuple(slashed(os.path.relpath(os.path.abspath(path), request.root)) for path in arguments.path)
     found = found._replace(changes=tuple(each for each in found.changes if _is_below((each.path, each.renamed_from), wanted)))
     emit(render(found, options(arguments, request.root, request.folder)), arguments.output_file)
-    for bug in internal:
-        complain(bug.words)
-    if internal:
+    if complain_of_bugs(internal):
         return 2
     return int(arguments.fail_on == "changed" and any(change.status == Status.CHANGED for change in found.changes))
 

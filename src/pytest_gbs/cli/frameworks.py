@@ -17,7 +17,7 @@ from pytest_gbs.frameworks import slug, tables
 from pytest_gbs.launches.programs import launchers
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.location import dotted
+from pytest_gbs.model.location import dotted, grouped
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.rules import rules as built_in
 
@@ -55,10 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _chosen(words: list[str], known: tuple[Framework, ...]) -> list[Framework]:
     """The tables that the words name: by title, as files and settings have it, or all of one framework."""
-    named: dict[str, list[Framework]] = {}
-    for table in known:
-        for name in dict.fromkeys((slug(table.title), slug(table.name), slug(table.title.split(" (")[0]))):
-            named.setdefault(name, []).append(table)
+    names = ((dict.fromkeys((slug(table.title), slug(table.name), slug(table.title.split(" (")[0]))), table) for table in known)
+    named = grouped((name, table) for several, table in names for name in several)
     found: list[Framework] = []
     for word in words:
         if slug(word) not in named:

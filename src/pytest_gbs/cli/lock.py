@@ -10,7 +10,7 @@ from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.claims.locked import change, moved, same_batch, words
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
-from pytest_gbs.cli._output import complain, emit
+from pytest_gbs.cli._output import complain, complain_of_bugs, emit
 from pytest_gbs.cli._temporary_files import clean_up
 from pytest_gbs.files.decode import decode
 from pytest_gbs.files.overlay import OverlayTree
@@ -48,9 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise SettingsError(f"{NAME}: {data}")
     was = data if isinstance(data, bytes) else b""
     report = _report(request)
-    for bug in report.internal:
-        complain(bug.words)
-    if report.internal:
+    if complain_of_bugs(report.internal):
         return 2
     old, broken = _old(was, partly=bool(arguments.paths))
     new = _new(report, request, old, partly=bool(arguments.paths))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import CheckRequest, add_input, read_request
 from pytest_gbs.cli._no_recipes import exit_code
-from pytest_gbs.cli._output import complain, emit
+from pytest_gbs.cli._output import complain_of_bugs, emit
 from pytest_gbs.cli.diff import settings_at, state_at
 from pytest_gbs.files.git import GitRepository, GitTree
 from pytest_gbs.formats import FormatOptions
@@ -37,9 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     report = report._replace(rules={rule.code: rule for rule in manuals()})
     history = _history(request, arguments.since, report) if arguments.since else None
     emit(page(report, FormatOptions(), os.path.basename(request.root) or "/", history), arguments.output_file)
-    for bug in report.internal:
-        complain(bug.words)
-    if report.internal:
+    if complain_of_bugs(report.internal):
         return 2
     return exit_code(report, request)
 

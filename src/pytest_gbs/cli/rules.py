@@ -12,6 +12,7 @@ from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
 from pytest_gbs.cli.rule import entry
 from pytest_gbs.formats._json import dump
+from pytest_gbs.model.location import grouped
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.rules import rules
 
@@ -52,13 +53,14 @@ def _table(known: Iterable[Rule], format_name: str) -> str:
 
 def _families(known: Iterable[Rule]) -> Iterator[str]:
     """Yield a table for the rules of each hundred, and one for those of others."""
-    found: dict[str, list[Rule]] = {}
-    for rule in known:
-        digit = rule.code[3:4] if rule.code.startswith("GBS") else ""
-        title = f"{digit}xx: {FAMILIES[digit]}" if digit in FAMILIES else "Rules of plug-ins"
-        found.setdefault(title, []).append(rule)
-    for title, family in found.items():
+    for title, family in grouped((_family(rule.code), rule) for rule in known).items():
         yield f"## {title}\n\n{_table(family, 'markdown')}"
+
+
+def _family(code: str) -> str:
+    """The title of the rules of a hundred to which a code belongs."""
+    digit = code[3:4] if code.startswith("GBS") else ""
+    return f"{digit}xx: {FAMILIES[digit]}" if digit in FAMILIES else "Rules of plug-ins"
 
 
 COMMAND = SubCommand("list all rules", _add_arguments, run)

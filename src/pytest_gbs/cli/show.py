@@ -10,7 +10,7 @@ from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._flags import add_outputs, outputs, spare_recipes
 from pytest_gbs.cli._input import add_input, read_request
 from pytest_gbs.cli._no_recipes import exit_code, nothing_found
-from pytest_gbs.cli._output import add_output, complain, emit, options
+from pytest_gbs.cli._output import add_output, complain, complain_of_bugs, emit, options
 from pytest_gbs.cli._outputs import write_outputs
 from pytest_gbs.cli._shared import number
 from pytest_gbs.formats import Format, FormatOptions, find, formats
@@ -43,9 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_outputs(more, lambda form, how: _shows(form)(report, how), arguments, request)
     text = show(report, how)
     emit(text, arguments.output_file)
-    for bug in report.internal:
-        complain(bug.words)
-    if report.internal:
+    if complain_of_bugs(report.internal):
         return 2
     broken = [file for file in report.files if file.role == Role.UNREADABLE and file.named]
     for file in broken:

@@ -14,7 +14,7 @@ from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.document import Mapping as MappingNode
 from pytest_gbs.model.framework import Framework, Row
-from pytest_gbs.model.location import Location, Source, dotted
+from pytest_gbs.model.location import Location, Source, dotted, grouped
 from pytest_gbs.model.outcome import Edit
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size
@@ -174,10 +174,8 @@ def hardware_numbers(run: Run, read: Read, *, per_node: bool) -> Iterator[Editab
     if start is not None:
         given = [size for size in (*start.sizes, start.allocated) if isinstance(size, Quantity)]
         sizes += [leaf for size in given for leaf in leaves(size) if leaf.name in HARDWARE]
-    places: dict[Location, list[Quantity]] = {}
-    for size in sizes:
-        if size.origin in (*_WRITTEN, Origin.LAUNCHER) and size.at is not None:
-            places.setdefault(size.at, []).append(size)
+    written = (size for size in sizes if size.origin in (*_WRITTEN, Origin.LAUNCHER))
+    places = grouped((size.at, size) for size in written if size.at is not None)
     if start is not None:
         yield from _job_nodes(start.at.source, run.geometry.value(Name.NUM_NODES), {at._replace(path=None) for at in places}, read)
     for at, meant in places.items():

@@ -16,6 +16,7 @@ from pytest_gbs.frameworks.conditions import packs
 from pytest_gbs.frameworks.feasible import feasible_world_sizes
 from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.launch import LauncherFile
+from pytest_gbs.model.location import grouped
 from pytest_gbs.model.quantity import PARALLEL, RANKS, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.run import Claim, Run
 
@@ -62,11 +63,9 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[ShownLi
 
 def _names(run: Run, places: Places) -> Iterator[ShownLine]:
     """Yield a line for each number that the names of a recipe state."""
-    found: dict[tuple[int, str], list[str]] = {}
-    for each in run.declarations if run.launch is None else ():
-        if each.weak:
-            found.setdefault((each.value, each.name), []).append(places.line(each.at, run.shown_in) if each.at.path else "the file's name")
-    for (value, name), where in found.items():
+    weak = (each for each in run.declarations if each.weak and run.launch is None)
+    where_of = ((each, places.line(each.at, run.shown_in) if each.at.path else "the file's name") for each in weak)
+    for (value, name), where in grouped(((each.value, each.name), where) for each, where in where_of).items():
         yield ShownLine("name says", number(value), f"{called(name)}, {listing(where, last='and')}")
 
 

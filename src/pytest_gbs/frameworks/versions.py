@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import Constraint, Era, Framework, KeyChoice, Switch
@@ -19,6 +19,8 @@ _Check = TypeVar("_Check", Equation, Constraint, KeyChoice, Switch)
 
 _SHORT_COMMIT: Final = 7  # letters
 _MAIN: Final = ("main", "master", "HEAD")  # what such a reference means is the newest version
+# What of a table says in which versions it holds.
+_DATED: Final = ("rows", "equations", "constraints", "exclusions", "requirements")
 _BEHIND: Final = (0,)  # what makes a version the next one after itself
 
 
@@ -109,11 +111,7 @@ def in_eras(framework: Framework) -> Framework:
 
     The newest version is the table itself, since that is what a recipe is for if it is not stated; older ones are its `eras`.
     """
-    spans = [(each.since, each.until) for each in framework.rows]
-    spans += [(each.since, each.until) for each in framework.equations]
-    spans += [(each.since, each.until) for each in framework.constraints]
-    spans += [(each.since, each.until) for each in framework.exclusions]
-    spans += [(each.since, each.until) for each in framework.requirements]
+    spans = [(each.since, each.until) for field in _DATED for each in getattr(framework, field)]
     bounds = {version: text for both in spans for text in both if text and (version := parse_version(text))}
     eras = tuple(Era(bounds[version], _before(framework, version), evidence=_ended(framework, version)) for version in sorted(bounds))
     return _before(framework, None)._replace(eras=eras) if eras else framework
@@ -128,13 +126,8 @@ def _before(framework: Framework, bound: Version | None) -> Framework:
             return last is None
         return (first is None or first < bound) and (last is None or last >= bound)
 
-    return framework._replace(
-        rows=tuple(each for each in framework.rows if holds(each.since, each.until)),
-        equations=tuple(each for each in framework.equations if holds(each.since, each.until)),
-        constraints=tuple(each for each in framework.constraints if holds(each.since, each.until)),
-        exclusions=tuple(each for each in framework.exclusions if holds(each.since, each.until)),
-        requirements=tuple(each for each in framework.requirements if holds(each.since, each.until)),
-    )
+    left: dict[str, Any] = {field: tuple(each for each in getattr(framework, field) if holds(each.since, each.until)) for field in _DATED}
+    return framework._replace(**left)
 
 
 def _ended(framework: Framework, bound: Version) -> tuple[Evidence, ...]:

@@ -15,7 +15,7 @@ from pytest_gbs.history.lock import entries
 from pytest_gbs.model.difference import Batch, BatchChange, Differences, Operand, Ran, Setting, Status, Topic
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.limits import MOST_COMPARED
-from pytest_gbs.model.location import Lines, Source, Tree, dotted
+from pytest_gbs.model.location import Lines, Source, Tree, dotted, grouped
 from pytest_gbs.model.locked import Record
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.record import NamedTuple
@@ -143,9 +143,7 @@ def _texts(state: BatchState, paths: set[str]) -> dict[str, Counter[str]]:
 
 
 def _by_name(gone: Iterable[str], come: Iterable[str]) -> list[tuple[str, str]]:
-    homes: dict[str, list[str]] = {}
-    for path in come:
-        homes.setdefault(_base_name(path), []).append(path)
+    homes = grouped((_base_name(path), path) for path in come)
     return [(path, other) for path in gone for other in homes.get(_base_name(path), [])]
 
 

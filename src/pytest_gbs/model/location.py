@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from pytest_gbs.model.limits import DEEPEST_FOLDER
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.record import NamedTuple, Protocol
+from pytest_gbs.model.record import NamedTuple, Protocol, TypeVar
+
+_Key = TypeVar("_Key")
+_Kind = TypeVar("_Kind")
 
 # A key path is the route of mapping keys and sequence indices from a document's root to a value.
 KeyPath = tuple[str | int, ...]
@@ -110,9 +113,9 @@ class Lines:
         return Position(line, start - self.starts[line - 1] + 1, end_line, stop - self.starts[end_line - 1] + 1)
 
 
-def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """The second texts of `pairs` by the first."""
-    found: dict[str, list[str]] = {}
+def grouped(pairs: Iterable[tuple[_Key, _Kind]]) -> dict[_Key, list[_Kind]]:
+    """The second values of `pairs` by the first."""
+    found: dict[_Key, list[_Kind]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found

@@ -21,7 +21,7 @@ from pytest_gbs.formats.text import render_finding
 from pytest_gbs.history.lockfile import read_lock
 from pytest_gbs.model.errors import GbsError
 from pytest_gbs.model.hardware import CommandLineHardware
-from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.location import Location, Source, grouped
 from pytest_gbs.model.outcome import Finding, Undetermined
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Report
@@ -210,12 +210,8 @@ def _check_one(repository: CheckedTree, path: str) -> Checked:
 
 def _by_path(report: Report, repository: CheckedTree) -> dict[str, Checked]:
     """What is true of each file. A bug in gbs that belongs to no single file fails the first."""
-    files: dict[str, list[FileReport]] = {}
-    for file in report.files:
-        files.setdefault(file.path, []).append(file)
-    bugs: dict[str, list[Bug]] = {}
-    for bug in report.internal:
-        bugs.setdefault(bug.path if bug.path in files else next(iter(files), ""), []).append(bug)
+    files = grouped((file.path, file) for file in report.files)
+    bugs = grouped((bug.path if bug.path in files else next(iter(files), ""), bug) for bug in report.internal)
     view = View(report, repository)
     of_launches = {finding for file in report.files for finding in file.elsewhere}
     return {

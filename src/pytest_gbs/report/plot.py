@@ -8,6 +8,7 @@ from statistics import median_low
 from typing import Final
 
 from pytest_gbs.formats._arithmetic import number
+from pytest_gbs.model.location import grouped
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Verdict
 from pytest_gbs.report.lines import Line
@@ -42,10 +43,7 @@ class _Scale(NamedTuple):
 
 def plot(lines: Sequence[Line]) -> Markup:
     """The drawing with a sentence on what it leaves out; nothing if no recipe has both numbers."""
-    points: dict[tuple[int, int], list[Line]] = {}
-    for line in lines:
-        if line.world_size and line.batch:
-            points.setdefault((line.world_size, line.batch), []).append(line)
+    points = grouped(((line.world_size, line.batch), line) for line in lines if line.world_size and line.batch)
     if not points:
         return Markup("")
     across = _scale((gpus for gpus, _ in points), _LEFT, _WIDTH - _RIGHT)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from jsonschema import Draft202012Validator
 
 from pytest_gbs.arithmetic.wording import listing
-from pytest_gbs.model.location import KeyPath, dotted
+from pytest_gbs.model.location import KeyPath, dotted, grouped
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Raw, SettingsProblem
 from pytest_gbs.settings.places import key_lines, line_holding, line_of
 from pytest_gbs.settings.shape import schema_of
@@ -143,9 +143,7 @@ def _property(part: Any, key: str, schema: Any) -> Any:
 
 def _meant_branch(error: Any) -> list[Any]:
     """What is wrong with the one alternative that has the right type, so that its contents are reported; nothing if none has."""
-    branches: dict[Any, list[Any]] = {}
-    for each in error.context:
-        branches.setdefault(each.schema_path[0], []).append(each)
+    branches = grouped((each.schema_path[0], each) for each in error.context)
     inside = [found for found in branches.values() if not any(_is_of_another_kind(each) for each in found)]
     return inside[0] if len(inside) == 1 else []
 

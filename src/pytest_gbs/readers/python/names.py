@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.model.document import NOTEBOOK
 from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.model.location import grouped
 from pytest_gbs.readers.python.changed_items import CHANGING, Changes
 from pytest_gbs.readers.python.parameters import Parameters
 from pytest_gbs.readers.python.program import Program
@@ -119,11 +120,9 @@ class Names(Parameters):
     @cached_property
     def _changing(self) -> dict[str, list[tuple[ast.Call, Scope]]]:
         """The calls of methods that change a dictionary, by its name."""
-        found: dict[str, list[tuple[ast.Call, Scope]]] = {}
-        for call, scope in (each for method in CHANGING for each in self.scopes.called.get(method, ())):
-            if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
-                found.setdefault(call.func.value.id, []).append((call, scope))
-        return found
+        calls = (each for method in CHANGING for each in self.scopes.called.get(method, ()) if isinstance(each[0].func, ast.Attribute))
+        owners = ((each[0].func.value, each) for each in calls)  # type: ignore[attr-defined]
+        return grouped((owner.id, each) for owner, each in owners if isinstance(owner, ast.Name))
 
     def _after(self, table: Table, call: ast.Call, scope: Scope, node: ast.expr) -> Table:
         """`table` where `call`, a method of it, may have been called: the keys of `update(more)` are lost at `node`, else all of them."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
+from pytest_gbs.model.location import grouped
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import attribute_path
 
@@ -202,12 +203,8 @@ def read_scopes(tree: ast.Module) -> Scopes:
 
 
 def _by_name(calls: list[tuple[ast.Call, Scope]]) -> dict[str, list[tuple[ast.Call, Scope]]]:
-    found: dict[str, list[tuple[ast.Call, Scope]]] = {}
-    for each in calls:
-        func = each[0].func
-        name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
-        found.setdefault(name, []).append(each)
-    return found
+    called = ((each[0].func, each) for each in calls)
+    return grouped((func.id if isinstance(func, ast.Name) else getattr(func, "attr", ""), each) for func, each in called)
 
 
 def _by_attribute(changes: dict[str, list[Change]]) -> dict[str, dict[str, list[Change]]]:

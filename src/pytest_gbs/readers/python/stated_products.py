@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_FACTORS
+from pytest_gbs.model.location import grouped
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import dotted
@@ -172,10 +173,7 @@ _PROCESSES, _BATCH, _ACCUMULATION, _LENGTH, _OTHER = range(5)
 
 def _named(factors: Iterator[ast.expr]) -> dict[int, list[ast.expr]]:
     """The factors of a product by what they are, as their names say."""
-    found: dict[int, list[ast.expr]] = {}
-    for each in islice(factors, MOST_FACTORS):
-        found.setdefault(_role(_last_name(each)), []).append(each)
-    return found
+    return grouped((_role(_last_name(each)), each) for each in islice(factors, MOST_FACTORS))
 
 
 def _role(name: str) -> int:
