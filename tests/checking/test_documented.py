@@ -74,6 +74,12 @@ def test_a_number_that_a_launch_gives_is_verified(tmp_path: Path, readme: str, w
     assert verified(tmp_path, readme) == wanted
 
 
+@pytest.mark.parametrize(("many", "held"), [(8, [128]), (9, [])])
+def test_a_sentence_is_about_no_more_than_eight_launches(tmp_path: Path, many: int, held: list[int]) -> None:
+    found = verified(tmp_path, "# Train\n\n" + SAID.format(a=128) + command() * many)
+    assert found == [(128, held)] * many
+
+
 def test_a_link_to_a_file_of_the_repository_names_it(tmp_path: Path) -> None:
     readme = "# Train\n\nThe global batch size is 64: [run.sh](https://github.com/team/ours/blob/main/scripts/run.sh).\n"
     script = f"torchrun --nproc_per_node=4 train.py {FLAGS} --per_device_train_batch_size 4 --gradient_accumulation_steps 8\n"

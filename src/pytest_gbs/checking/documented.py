@@ -80,6 +80,8 @@ class _Document:
                 if named:
                     recipes = {each.recipe for each in named}
                     subjects = _merged((*named, *(each for each in subjects if each.recipe in recipes)))
+                if len(subjects) > MOST_SUBJECTS:
+                    continue
                 for declaration in paragraph.declarations:
                     certain = len(subjects) == 1 or (len(subjects) == 2 and declaration.text.lower().startswith("both "))
                     if not named and (paragraph.row or (paragraph.block and not shown)):

@@ -346,7 +346,8 @@ class Repository:
     def _program_context(self) -> ProgramContext:
         from pytest_gbs.model.program_context import ProgramContext
 
-        return ProgramContext(self.document_cache.listed, self._in_folder, self._given_by_hydra, describes, set_by_arguments)
+        cache = self.document_cache
+        return ProgramContext(cache.listed, self._in_folder, self._given_by_hydra, describes, set_by_arguments, lambda: cache.most_taken_in)
 
     def _given_by_hydra(self, folder: str, name: str) -> tuple[dict[Any, Any], dict[KeyPath, Location]] | None:
         from pytest_gbs.composition.hydra import compose, given_to_program

@@ -134,10 +134,9 @@ def with_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...]
     claimed = tuple(claimed)
     if not claimed:
         return run
-    from pytest_gbs.claims.judgement import judged
+    from pytest_gbs.claims.judgement import judged_claims
 
-    claims = (judged(run, declaration, worlds) for declaration, worlds in claimed)
-    return run._replace(claims=tuple(each for each in claims if each.declaration.force != Force.CONFIRMS or each.judgement.verified))
+    return run._replace(claims=tuple(judged_claims(run, claimed)))
 
 
 # What may be true or false, and what counts only where it is true.

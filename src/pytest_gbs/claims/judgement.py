@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pytest_gbs.claims.factors import named_factors, stale_factor
 from pytest_gbs.claims.readings import doubt_of, reading_of, size_of
 from pytest_gbs.claims.worlds import is_of_other_settings
-from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Verified
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.run import Cause, Claim, Judgement, Reading, Run, World
+
+
+def judged_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...]]]) -> Iterator[Claim]:
+    """Yield each of what is claimed of `run` in some worlds with its judgement, without what counts only if it is true, and is not."""
+    for declaration, worlds in claimed:
+        confirms = declaration.force == Force.CONFIRMS
+        if confirms and not reading_of(run, declaration, worlds[0]).holds:  # most do not: nothing else of them is needed
+            continue
+        claim = judged(run, declaration, worlds)
+        if claim.judgement.verified or not confirms:
+            yield claim
 
 
 def judged(run: Run, declaration: Declaration, worlds: tuple[World, ...]) -> Claim:

@@ -11,7 +11,7 @@ from pytest_gbs.composition._from_document import from_document
 from pytest_gbs.composition._nodes import Branch, Budget, Node, copy
 from pytest_gbs.composition.composed import ProblemKind
 from pytest_gbs.files.regular import MISSING
-from pytest_gbs.model.document import CONFIGURATIONS, Document
+from pytest_gbs.model.document import CONFIGURATIONS, PROGRAMS, Document
 from pytest_gbs.model.limits import ALL_COMPOSED, LEAST_COMPOSED, MOST_COMPOSED
 from pytest_gbs.model.location import Location, Source, Tree, Unreadable
 
@@ -53,7 +53,15 @@ class DocumentCache:
     @cached_property
     def most_composed(self) -> int:
         """How many values each configuration may be composed of: many of one large base are as much work as a file of all their values."""
-        together = ALL_COMPOSED // max(1, sum(path.endswith(CONFIGURATIONS) for path in self.paths()))
+        return self._part_of_each(CONFIGURATIONS)
+
+    @cached_property
+    def most_taken_in(self) -> int:
+        """How many values each configuration that is a program may take in from others."""
+        return self._part_of_each(PROGRAMS)
+
+    def _part_of_each(self, endings: tuple[str, ...]) -> int:
+        together = ALL_COMPOSED // max(1, sum(path.endswith(endings) for path in self.paths()))
         return max(LEAST_COMPOSED, min(MOST_COMPOSED, together))
 
     def has_folder(self, path: str) -> bool:

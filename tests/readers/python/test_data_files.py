@@ -63,6 +63,8 @@ FILES = {
     "twice.yaml": "batch: 4\n",
     "a/twice.yaml": "batch: 8\n",
     "a/loader.py": LOADER,
+    "a/long.yaml": "batch: 4\n".ljust(100_000, "#"),
+    "a/longer.yaml": "batch: 4\n".ljust(100_001, "#"),
 }
 
 
@@ -96,6 +98,7 @@ def reported(text: str) -> str | None:
     [
         pytest.param("c = yaml.safe_load(open('none.yaml'))\n" + CALL.format("c['batch']"), id="a file that is not there"),
         pytest.param("c = yaml.safe_load(open('broken.yaml'))\n" + CALL.format("c['train']"), id="a file that YAML refuses"),
+        pytest.param("c = yaml.safe_load(open('longer.yaml'))\n" + CALL.format("c['batch']"), id="a file of too many characters"),
         pytest.param("c = yaml.safe_load(open('list.yaml'))\n" + CALL.format("c[0]['batch']"), id="no mapping"),
         pytest.param("c = yaml.safe_load(open('twice.yaml'))\n" + CALL.format("c['batch']"), id="two files of that name"),
         pytest.param("c = yaml.safe_load(open('../twice.yaml'))\n" + CALL.format("c['batch']"), id="from the current folder upwards"),
@@ -146,6 +149,7 @@ def test_what_may_be_otherwise_is_not_known(text: str) -> None:
     "text",
     [
         pytest.param("c = yaml.safe_load(open('run.yaml'))\n" + CALL.format("c['train']['batch']"), id="opened in the call"),
+        pytest.param("c = yaml.safe_load(open('long.yaml'))\n" + CALL.format("c['batch']"), id="as many characters as may be"),
         pytest.param("c = yaml.safe_load(open('./run.yaml'))\n" + CALL.format("c['train']['batch']"), id="in the folder itself"),
         pytest.param("with open('run.yaml') as f:\n    c = yaml.safe_load(f)\n" + CALL.format("c['train']['batch']"), id="with"),
         pytest.param("c = yaml.load(open('run.yaml', 'r'), Loader=yaml.Loader)\n" + CALL.format("c['train']['batch']"), id="a loader"),

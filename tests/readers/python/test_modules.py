@@ -4,6 +4,7 @@ import pytest
 
 from pytest_gbs.model.document import MODULE, Document, Scalar
 from pytest_gbs.model.location import Source
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.readers import read
 from pytest_gbs.readers.scalar import COMPUTED
 
@@ -61,6 +62,30 @@ def test_what_other_files_may_add_is_said(text: str) -> None:
     document = module(text + "batch_size = 4\n")
     assert document is not None
     assert document.rest is not None
+
+
+@pytest.mark.parametrize(("most", "expected"), [(5, "4"), (4, None)], ids=["just as many", "one more"])
+def test_a_base_of_more_values_than_a_configuration_may_take_in_is_not_known(most: int, expected: str | None) -> None:
+    base = Source("base.py", "a = [1, 2]\nloader = dict(batch_size=4)\n")  # a list, its two items, a dictionary, its value
+    context = ProgramContext(lambda _: base, most_composed=lambda: most)
+    (document,) = read(Source("config.py", "_base_ = 'base.py'\nbatch_size = 4\n"), context)
+    assert isinstance(document, Document)
+    assert (document.rest is None) is (expected is not None)
+    node = document.get("loader", "batch_size")
+    assert (node.text if isinstance(node, Scalar) else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("d.update(lr=1)", "4"),
+        ("d.update({'batch_size': 8}, x=2)", None),
+        ("d.pop('lr')\nd.update(batch_size=8)", None),
+        ("d.setdefault(k, 1)", None),
+    ],
+)
+def test_methods_of_a_dictionary_change_what_they_may(change: str, expected: str | None) -> None:
+    assert value(f"d = dict(batch_size=4, lr=0)\n{change}\ntrain_dataloader = d\n", "train_dataloader", "batch_size") == expected
 
 
 def test_comments_are_those_outside_of_strings() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.model.limits import DEEPEST_DOCUMENT
+from pytest_gbs.model.limits import DEEPEST_DOCUMENT, LONGEST_LOADED, MOST_IMPORTED_MODULES
 from pytest_gbs.model.location import KeyPath, Location, Source, upwards
 from pytest_gbs.model.program_context import Read
 from pytest_gbs.readers.json_reader import read_json
@@ -65,7 +66,10 @@ def _open(value: Value) -> Value:
     return configuration(value) if isinstance(value, Table) else value
 
 
+@lru_cache(MOST_IMPORTED_MODULES)  # each use of its name asks for it, and each launch
 def _table(source: Source, span: _Span) -> Table | None:
+    if len(source.text) > LONGEST_LOADED:
+        return None
     found = read_json(source) if source.path.endswith(".json") else read_yaml(source)
     document = found[0] if len(found) == 1 and isinstance(found[0], Document) else None
     if document is None or not isinstance(document.root, Mapping) or document.duplicates:

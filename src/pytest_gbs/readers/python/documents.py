@@ -241,7 +241,7 @@ def _module(program: Program, scopes: Scopes, evaluator: Evaluator, modules: Mod
     if sys.stdlib_module_names.issuperset(name.partition(".")[0] for name in scopes.imported.values()):
         entries |= {name: entry for name, entry in overridden(program, modules) if name not in entries}
     rest = _taken_in(program, scopes)
-    whole = inherited(program, scopes, entries, modules.context.read) if has_parents else None
+    whole = inherited(program, scopes, entries, modules.context) if has_parents else None
     table = Table(entries, 0, len(program.source.text), rest) if whole is None else Table(whole, 0, len(program.source.text))
     return [(MODULE, program.tree, table)] if table.entries else []
 

@@ -15,7 +15,7 @@ from pytest_gbs.model.location import grouped
 from pytest_gbs.readers.python.changed_items import CHANGING, Changes
 from pytest_gbs.readers.python.parameters import Parameters
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value, at_span
+from pytest_gbs.readers.python.results import NAMESPACE, Entry, Items, Known, Lost, Made, Place, Table, Value, at_span
 from pytest_gbs.readers.python.scopes import OPEN, Binding, Scope, Scopes
 
 if TYPE_CHECKING:
@@ -89,9 +89,9 @@ class Names(Parameters):
 
     def with_items(self, table: Table, name: str, node: ast.expr, scope: Scope, line: int) -> Table:
         """`table`, called `name`, with the items that are set after it was made and before `line`; what may change is lost at `node`."""
-        changes, lost = self.scopes.changes.get(name, ()), self.lost(node)
+        changes, calls, lost = self.scopes.changes.get(name, ()), self._changing.get(name, ()), self.lost(node)
         self.left -= len(changes)
-        entries = dict(table.entries) if changes else table.entries
+        entries = dict(table.entries) if changes or calls else table.entries
         rest = table.rest
         for change in changes:
             if not isinstance(change.target, ast.Subscript):
@@ -102,9 +102,10 @@ class Names(Parameters):
                 entries[key.value] = self.program.span(change.target), value
             else:
                 rest = table.rest or self.lost(change.target)
+        plain = [self._updates(entries, call, where, lost) for call, where in calls]
+        if not all(plain):
+            entries, rest = {key: (place, lost) for key, (place, _) in entries.items()}, rest or lost
         table = table._replace(entries=entries, rest=rest)
-        for call, where in self._changing.get(name, ()):
-            table = self._after(table, call, where, node)
         if self._changes is not None and self._changes.otherwise(name, scope, line):
             return Table({}, table.start, table.stop, lost)
         return table
@@ -124,14 +125,14 @@ class Names(Parameters):
         owners = ((each[0].func.value, each) for each in calls)  # type: ignore[attr-defined]
         return grouped((owner.id, each) for owner, each in owners if isinstance(owner, ast.Name))
 
-    def _after(self, table: Table, call: ast.Call, scope: Scope, node: ast.expr) -> Table:
-        """`table` where `call`, a method of it, may have been called: the keys of `update(more)` are lost at `node`, else all of them."""
-        more = self.value(call.args[0], scope) if len(call.args) == 1 and not call.keywords else self.keywords(call, scope)
-        plain = isinstance(call.func, ast.Attribute) and call.func.attr == "update" and isinstance(more, Table) and more.rest is None
-        lost = self.lost(node)
-        keys = more.entries if plain and isinstance(more, Table) else table.entries
-        entries = table.entries | {key: (place, lost) for key, (place, _) in keys.items()}
-        return table._replace(entries=entries, rest=table.rest if plain else table.rest or lost)
+    def _updates(self, entries: dict[str, Entry], call: ast.Call, scope: Scope, lost: Lost) -> bool:
+        """Whether `call`, a method of a dictionary, is `update(more)` with keys that are known, which are made `lost` in `entries`."""
+        more = self.value(call.args[0], scope) if call.args else self.keywords(call, scope)
+        plain = isinstance(call.func, ast.Attribute) and call.func.attr == "update" and len(call.args) + bool(call.keywords) == 1
+        if not plain or not isinstance(more, Table) or more.rest is not None:
+            return False
+        entries.update((key, (place, lost)) for key, (place, _) in more.entries.items())
+        return True
 
     def _bound(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
         """What a binding gives its name; lost if that takes the name itself as the same binding has it, as in a loop."""

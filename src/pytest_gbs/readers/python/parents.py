@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_PARENTS, MOST_PARENTS
 from pytest_gbs.model.location import Source, Unreadable, below
-from pytest_gbs.model.program_context import Read
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.program import Program, read_program
-from pytest_gbs.readers.python.results import Entry, Known, Lost, Table, Value, at_span, table_of
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Table, Value, at_span, table_of
 from pytest_gbs.readers.python.scopes import Scopes, read_scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -56,18 +56,22 @@ def takes_in(scopes: Scopes) -> bool:
     return any(isinstance(each.node, ast.stmt) for each in bases) or any(_reads_base(each) for each in _withs(scopes))
 
 
-def inherited(program: Program, scopes: Scopes, entries: _Entries, read: Read) -> _Entries | None:
-    """`entries`, what a module binds, with what it takes in, at the place where that is named; None if one of the files can't be read."""
-    family = _Family(read)
+def inherited(program: Program, scopes: Scopes, entries: _Entries, context: ProgramContext) -> _Entries | None:
+    """`entries`, what a module binds, with what it takes in, at the place where that is named.
+
+    None if one of the files can't be read, or it is too much.
+    """
+    family = _Family(context)
     return family.merged(_described(program, scopes, entries), (program.source.path,))
 
 
 class _Family:
     """The files that one module takes in, each looked at once."""
 
-    def __init__(self, read: Read) -> None:
-        self.read = read
+    def __init__(self, context: ProgramContext) -> None:
+        self.read = context.read
         self.left = MOST_PARENTS
+        self.values = context.most_composed()
         self.known: dict[str, _Entries | None] = {}
 
     def merged(self, module: _Module, descendants: tuple[str, ...]) -> _Entries | None:
@@ -80,7 +84,10 @@ class _Family:
             found = self._of(path, descendants) if path is not None else None
             if found is None:
                 return None
-            taken = ((name, entry) for name, entry in found.items() if parent.names is None or name in parent.names)
+            taken = [(name, entry) for name, entry in found.items() if parent.names is None or name in parent.names]
+            self.values -= sum(_count(value) for _, (_, value) in taken)
+            if self.values < 0:
+                return None
             base.entries.update((name, (parent.at, at_span(value, parent.at))) for name, (_, value) in taken)
         for keys in module.changed:
             _lose(base, keys)
@@ -101,6 +108,13 @@ class _Family:
             module = _loaded(source) if isinstance(source, Source) else None
             self.known[path] = self.merged(module, (*descendants, path)) if module is not None else None
         return self.known[path]
+
+
+def _count(value: Value) -> int:
+    """How many values `value` is of."""
+    inner = table_of(value)
+    within = (each for _, each in inner.entries.values()) if isinstance(inner, Table) else value.items if isinstance(value, Items) else ()
+    return 1 + sum(map(_count, within))
 
 
 @lru_cache(256)
