@@ -215,7 +215,7 @@ class FileJudge:
         path = document.source.path
         file = read_launcher_file(document) if document.syntax != PYTHON else None
         if file is None:
-            return FileResult(path, Role.NEITHER, named, RecipeJudgement({}, ()), document.source)
+            return FileResult(path, Role.NEITHER, named, self._own_settings(document), document.source)
         if any(problem.unless for problem in file.problems) and not self._repository.alone:
             # The command that uses the file may give the rest.
             file = file._replace(problems=tuple(problem for problem in file.problems if not problem.unless))
@@ -227,6 +227,22 @@ class FileJudge:
         pending = FileResult(path, Role.LAUNCHER, named, both, document.source)
         pending.launcher = file
         return pending
+
+    def _own_settings(self, document: Document) -> RecipeJudgement:
+        """What the rules say of settings whose trainer no table knows: nothing unless they name an accumulation beside comments."""
+        if document.syntax == PYTHON or not document.comments or "accum" not in document.source.text:
+            return RecipeJudgement({}, ())
+        from pytest_gbs.checking.own_settings import runs_of_own_settings
+
+        runs = runs_of_own_settings(document, self._context(document.source.path), self._trains_alone)
+        each = [judge_file(run, self._rules, Scope.SETTINGS) for run in runs]
+        return RecipeJudgement(merged(*(one.outcomes for one in each)), tuple(bug for one in each for bug in one.internal))
+
+    def _trains_alone(self) -> bool:
+        from pytest_gbs.checking.own_settings import is_one_process
+
+        repository = self._repository
+        return repository.document_cache.once("trains alone", lambda: is_one_process(repository.tree, repository.all_paths))
 
     def unreadable(self, path: str, problem: Unreadable, named: bool) -> FileResult:
         """What is said of a file that can't be read: nothing, if it neither matters nor was named."""

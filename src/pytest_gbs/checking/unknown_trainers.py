@@ -17,7 +17,7 @@ from pytest_gbs.model.report import Report, Role
 from pytest_gbs.readers import read
 
 # Keys that set the batch of a training run, whatever the framework.
-_BATCHES: Final = words(
+BATCHES: Final = words(
     """
     per_device_train_batch_size per_device_batch_size per_gpu_train_batch_size train_batch_size_per_gpu batch_size_per_gpu
     batch_size_per_device batch_size_per_rank micro_batch_size micro_batch_size_per_gpu train_micro_batch_size_per_gpu
@@ -26,7 +26,7 @@ _BATCHES: Final = words(
     """
 )
 # Keys that set how many micro batches make an optimizer step.
-_ACCUMULATIONS: Final = words(
+ACCUMULATIONS: Final = words(
     """
     gradient_accumulation_steps gradient_accumulation gradient_accumulation_step grad_accumulation_steps grad_accum_steps grad_accum
     accumulate_grad_batches accumulation_steps accum_steps accum_iter
@@ -40,7 +40,7 @@ _LEARNS: Final = words(
     """
 )
 # What evaluates, generates or serves, and what a run wrote about itself.
-_OTHERWISE: Final = words(
+OTHERWISE: Final = words(
     """
     eval evals evaluation evaluate valid validation test infer inference generate generation predict prediction serve serving server
     deploy deployment benchmark benchmarks results log_history best_metric
@@ -70,10 +70,10 @@ def unknown_trainers(report: Report, tree: Tree) -> Iterator[UnknownTrainer]:
     """
     known = {file.path for file in report.files if file.role != Role.NEITHER}
     for path in dict.fromkeys(file.path for file in report.files):
-        if path in known or not path.endswith(CONFIGURATIONS) or not _OTHERWISE.isdisjoint(re.split(r"[/._-]", path.lower())):
+        if path in known or not path.endswith(CONFIGURATIONS) or not OTHERWISE.isdisjoint(re.split(r"[/._-]", path.lower())):
             continue
         source = tree.read(path)
-        found = _first(source) if isinstance(source, Source) and any(key in source.text for key in _BATCHES) else None
+        found = _first(source) if isinstance(source, Source) and any(key in source.text for key in BATCHES) else None
         if found is not None:
             yield found
 
@@ -96,15 +96,15 @@ def _first(source: Source) -> UnknownTrainer | None:
 def _batch(document: Document) -> UnknownTrainer | None:
     settings = list(islice(_settings(document), MOST_RECIPE_KEYS + 1))
     names = {key[-1] for key, _ in settings}
-    if names.isdisjoint(_BATCHES) or names.isdisjoint(_LEARNS) or not names.isdisjoint(("log_history", "best_metric")):
+    if names.isdisjoint(BATCHES) or names.isdisjoint(_LEARNS) or not names.isdisjoint(("log_history", "best_metric")):
         return None
     if len(settings) > MOST_RECIPE_KEYS:
         return None
     for key, node in settings:
-        number = whole_number(node.text, MOST_DIGITS) if key[-1] in _BATCHES and isinstance(node, Scalar) and node.plain else None
-        if number and _OTHERWISE.isdisjoint(re.split(r"[._]", dotted(key))):
+        number = whole_number(node.text, MOST_DIGITS) if key[-1] in BATCHES and isinstance(node, Scalar) and node.plain else None
+        if number and OTHERWISE.isdisjoint(re.split(r"[._]", dotted(key))):
             line = document.source.text.count("\n", 0, node.start) + 1
-            accumulation = next((key for key, _ in settings if key[-1] in _ACCUMULATIONS), None)
+            accumulation = next((key for key, _ in settings if key[-1] in ACCUMULATIONS), None)
             return UnknownTrainer(document.source.path, key, number, line, accumulation)
     return None
 

@@ -13,7 +13,7 @@ class Scope:
     RECIPE all runs of a recipe, REPOSITORY all `NodeClaim`s, UNREAD a script that was not read to its end (`Unread`), COMMAND what is
     wrong with the words of a launch in a script (`MissingFile`, `LostFlags`), or what a document says of itself
     (`ModelCard`, `Declaration`, `ShortFormula`), SCHEDULE a `Schedule` of a program, OUTPUT a `SavedOutput` of a
-    notebook."""
+    notebook, SETTINGS a `Run` of settings whose trainer no table knows."""
 
     FILE: Final = "file"
     UNREADABLE: Final = "unreadable"
@@ -21,6 +21,7 @@ class Scope:
     COMMAND: Final = "command"
     SCHEDULE: Final = "schedule"
     OUTPUT: Final = "output"
+    SETTINGS: Final = "settings"
     LAUNCHER: Final = "launcher"
     RUN: Final = "run"
     LAUNCH: Final = "launch"

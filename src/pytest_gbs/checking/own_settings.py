@@ -1,0 +1,145 @@
+"""The settings of a trainer that no table knows, as far as their own names and the comments beside them say what they are.
+
+A file of such a trainer is not a recipe: what its program makes of a number is not known. Where one mapping has a batch size and an
+accumulation by their plain names, and a comment in it states the batch, the comment says which of them make it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from pytest_gbs.checking.runs import Context, build_runs
+from pytest_gbs.checking.unknown_trainers import ACCUMULATIONS, BATCHES, OTHERWISE
+from pytest_gbs.claims.factors import with_hardware
+from pytest_gbs.claims.grammars.words import words
+from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.document import CommentBlock, Document, Scalar
+from pytest_gbs.model.equation import Equation
+from pytest_gbs.model.framework import Framework, Recognition
+from pytest_gbs.model.limits import MOST_DIGITS, MOST_PROGRAM_FILES, MOST_RECIPE_KEYS
+from pytest_gbs.model.location import KeyPath, Location, Source, Tree, dotted
+from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.quantity import Name, Note, Origin, Quantity, Size
+from pytest_gbs.model.record import Final
+from pytest_gbs.model.run import Run
+
+# Keys for the batch of all processes: with one of them the micro batch or the accumulation may follow from others.
+_TOTALS: Final = words("global_batch_size global_train_batch_size total_batch_size effective_batch_size")
+_LENGTHS: Final = words("seq_len seq_length sequence_length max_seq_len max_seq_length block_size context_length ctx_len max_length n_ctx")
+_TRAINS: Final = (".backward(", "value_and_grad(")
+_of_several = lazy_pattern(
+    r"(?i)distributed|data_?parallel|parallelize|fsdp|\bddp\b|accelerator\(|import accelerate|from accelerate|deepspeed|fabric|lightning"
+    r"|horovod|\bhvd|pmap|shard_map|sharding|device_mesh|torch_xla|world_?size|(?:local|global|get)_rank|\bn_?gpus?\b|num_(?:gpus|devices)"
+    r"|device_count\(\)\s*\*|\*\s*[\w.]*device_count|nproc|torchrun|mpi4py|multi_?gpu|trainingarguments|\btrl\b|unsloth|import ray\b"
+)
+# What a trainer may make micro batches with: `micro = batch_size // accum`.
+_divides_batch = lazy_pattern(r"""(?i)(?:batch|\bbs)\w*["'\]]*\s*//?\s*[\w.\["']*(?:accum|micro)""")
+_ALONE: Final = Note("no program here has a word for several processes")
+_SAID: Final = Note("what the comment multiplies leaves no room for several processes")
+_SOURCE: Final = "the names of the settings, and the comment beside them"
+_OWN: Final = Framework(
+    "own",
+    "a trainer of its own",
+    Recognition(),
+    "samples",
+    (),
+    (
+        Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source=_SOURCE),
+        Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), source=_SOURCE),
+        Equation(
+            Name.GLOBAL_BATCH_SIZE,
+            (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+            source=_SOURCE,
+        ),
+    ),
+)
+
+
+def runs_of_own_settings(document: Document, context: Context, trains_alone: Callable[[], bool]) -> Iterator[Run]:
+    """Yield a run for each mapping of `document` that has one batch size and one accumulation, with what comments in it state.
+
+    If the file has one of each in all, it does not matter where. `trains_alone` is asked where the number of processes decides.
+    """
+    if not document.comments or len(document.keyed) > MOST_RECIPE_KEYS:
+        return
+    found = {key: number for key in document.keyed if (number := _size(document, key)) is not None}
+    batches = [key for key in found if key[-1] in BATCHES]
+    accumulations = [key for key in found if key[-1] in ACCUMULATIONS]
+    if not accumulations or any(key[-1] in _TOTALS for key in batches):
+        return
+    alone = len(batches) == len(accumulations) == 1
+    lengths = {found[key].value: found[key] for key in found if key[-1] in _LENGTHS}
+    for batch in batches:
+        beside = accumulations if alone else [key for key in accumulations if key[:-1] == batch[:-1]]
+        if len(beside) != 1 or sum(key[:-1] == batch[:-1] for key in batches) != 1:
+            continue
+        sizes: dict[str, Size] = {
+            Name.MICRO_BATCH_SIZE: found[batch]._replace(name=Name.MICRO_BATCH_SIZE),
+            Name.GRADIENT_ACCUMULATION_STEPS: found[beside[0]]._replace(name=Name.GRADIENT_ACCUMULATION_STEPS),
+        }
+        if len(lengths) == 1:
+            sizes[Name.SEQUENCE_LENGTH] = next(iter(lengths.values()))
+        within = document._replace(comments=tuple(_within(document, (batch, beside[0]), alone=alone)))
+        run = build_runs(within, _OWN, sizes, context)[0] if within.comments else None
+        if run is not None and any(not claim.judgement.verified for claim in run.claims):
+            said = bool(run.open_claims) and all(_leaves_no_room(claim.declaration, sizes) for claim in run.open_claims)
+            if said or trains_alone():
+                one = Quantity(Name.WORLD_SIZE, 1, Origin.DEFAULT, note=_SAID if said else _ALONE)
+                run = build_runs(within, _OWN, {**sizes, Name.WORLD_SIZE: one}, context)[0]
+        if run is not None:
+            yield run
+
+
+def _leaves_no_room(declaration: Declaration, sizes: dict[str, Size]) -> bool:
+    """Whether a statement multiplies as many numbers as there are settings, so that none is left for the processes: `4 * 8 = 32`."""
+    stated = declaration.sum
+    if stated is None or stated.divisors or any(True for _ in with_hardware(declaration)):
+        return False
+    settings = [size.value for name, size in sizes.items() if isinstance(size, Quantity)]
+    if declaration.unit != "tokens":
+        settings = settings[:2]
+    return sum(factor.value != 1 for factor in stated.factors) == sum(value != 1 for value in settings)
+
+
+def is_one_process(tree: Tree, paths: Iterable[str]) -> bool:
+    """Whether the programs at `paths` train, and none of them has a word for several processes or GPUs, or divides a batch."""
+    programs = list(islice((path for path in paths if path.endswith(".py")), MOST_PROGRAM_FILES + 1))
+    if len(programs) > MOST_PROGRAM_FILES:
+        return False
+    trains = False
+    for path in programs:
+        source = tree.read(path)
+        if not isinstance(source, Source) or _of_several().search(source.text) or _divides_batch().search(source.text):
+            return False
+        trains = trains or any(sign in source.text for sign in _TRAINS)
+    return trains
+
+
+def _within(document: Document, keys: Iterable[KeyPath], *, alone: bool) -> Iterator[CommentBlock]:
+    """Yield the comments in the mappings that hold `keys`, and those of the whole file if they are `alone` in it."""
+    mappings = {key[:-1] for key in keys}
+    for block in document.comments:
+        owner = block.owner
+        if alone if owner is None else owner in mappings or owner[:-1] in mappings:
+            yield block
+
+
+def _parts(key: KeyPath) -> list[str]:
+    return re.split(r"[._]", dotted(key).lower())
+
+
+def _size(document: Document, key: KeyPath) -> Quantity | None:
+    """The whole number that is written at `key` for a size of training, None if there is none."""
+    name = key[-1]
+    if (name not in BATCHES and name not in ACCUMULATIONS and name not in _LENGTHS) or not OTHERWISE.isdisjoint(_parts(key)):
+        return None
+    node = document.get(*key)
+    number = whole_number(node.text, MOST_DIGITS) if isinstance(node, Scalar) and node.plain else None
+    if not number or not isinstance(node, Scalar):
+        return None
+    return Quantity(
+        Name.SEQUENCE_LENGTH, number, Origin.FILE, at=Location(document.source.path, node.start, node.stop, key), key=dotted(key)
+    )

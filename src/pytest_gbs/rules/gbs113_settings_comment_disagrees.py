@@ -1,0 +1,64 @@
+"""A comment states a batch that the settings beside it do not give, in a file of a trainer that no table knows.
+
+Many repositories have a trainer of their own, and settings like `batch_size: 4` and `grad_accum: 8  # effective batch = 32`. If one
+of the two numbers changes, the comment goes stale as it does anywhere else.
+
+What the program does with these numbers is not known. The rule goes by their names: a batch size, an accumulation, and any number of
+processes, or one if no program of the repository has a word for several. It fires only if no number of processes gives what the
+comment says, and if that is not the batch size by itself, which a trainer may divide into micro batches.
+
+How to fix it: correct the number in the comment, or the setting. To have the file checked like that of a known framework, describe the
+trainer in a few lines (`gbs init` prints them).
+
+It stays silent if the file does not have one batch size and one accumulation, or one of each in the mapping that the comment is in; and
+if it sets the batch of all processes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from pytest_gbs.claims.factors import with_hardware
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.run import Claim, Run
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding for each statement of a batch that the settings give on no number of processes."""
+    for claim in run.claims:
+        outcome = claim.judgement.outcome
+        if isinstance(outcome, Finding) and not _is_of_all(run, claim) and not any(_gives_too(claim, other) for other in run.claims):
+            yield outcome._replace(code=ITS_RULE, severity=Severity.WARNING, fixes=())
+
+
+def _is_of_all(run: Run, claim: Claim) -> bool:
+    """Whether a claim is the batch size of the settings by itself, on the hardware that it names or on one process."""
+    world = run.geometry.get(Name.WORLD_SIZE)
+    if isinstance(world, Quantity) and world.origin == Origin.DEFAULT:  # the programs say what they do
+        return False
+    batch = run.geometry.value(Name.MICRO_BATCH_SIZE) or 0
+    hardware = {each.name: each.value for each in with_hardware(claim.declaration)}
+    ranks = hardware.get(Name.WORLD_SIZE) or prod(hardware.values())
+    return any(claim.declaration.admits(batch * each) for each in (1, ranks))
+
+
+def _gives_too(claim: Claim, other: Claim) -> bool:
+    """Whether another statement of the same comment may be true of the batch: `32 windows, about 48 examples per step`."""
+    said, right = claim.declaration, other.declaration
+    return other.judgement.finding is None and said.name == right.name and said.at.path == right.at.path
+
+
+_SETTINGS = "train:\n  batch_size: {batch}\n  grad_accum: 8  # effective batch = 32\n"
+
+RULE = Rule(
+    *written_in(__name__),
+    scope=Scope.SETTINGS,
+    summary="a comment states a batch that the settings of an unknown trainer do not give",
+    bad=(Example((("train.yaml", _SETTINGS.format(batch=8)),)),),
+    good=(Example((("train.yaml", _SETTINGS.format(batch=4)),)),),
+    severity=Severity.WARNING,
+    check=check,
+)

@@ -1,0 +1,112 @@
+"""Comments beside the settings of a trainer that no table knows."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs import Given
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.settings import Settings
+from tests.support import check
+
+LOOP = "for batch in loader:\n    (model(batch) / accum).backward()\n"
+SEVERAL = LOOP + "model = torch.nn.parallel.DistributedDataParallel(model)\n"
+DIVIDES = LOOP + "micro = cfg['batch_size'] // cfg['grad_accum']\n"
+
+
+def reported(folder: Path, text: str, program: str = "") -> list[str]:
+    (folder / "train.yaml").write_text(text, encoding="utf-8")
+    if program:
+        (folder / "train.py").write_text(program, encoding="utf-8")
+    report = check(WorkTree(folder), (), Settings(), Given())
+    assert not report.internal
+    found = report.findings()
+    assert all((each.code, each.severity, each.fixes) == ("GBS113", Severity.WARNING, ()) for each in found)
+    return [each.message for each in found]
+
+
+def settings(batch: int, accumulation: int, comment: str) -> str:
+    return f"train:\n  lr: 1e-4\n  batch_size: {batch}\n  grad_accum: {accumulation}  # {comment}\n"
+
+
+SILENT = {
+    "one process": settings(4, 8, "effective batch = 32"),
+    "several processes": settings(4, 8, "effective batch = 128"),
+    "a product": settings(4, 8, "effective batch = 4 x 8 = 32"),
+    "GPUs of the comment": settings(4, 8, "4 x 8 x 2 GPUs = 64"),
+    "GPUs without a name": settings(4, 8, "effective batch = 4 x 8 x 2 = 64"),
+    "GPUs and no accumulation": settings(48, 1, "effective batch = 48 x 4 = 192"),
+    "a word for the processes": settings(4, 8, "effective batch = 4 * 8 * num_gpus"),
+    "half, on two processes for all that is known": settings(2, 8, "effective batch = 32"),
+    "a batch size of all": settings(32, 8, "effective batch = 32"),
+    "a batch size of all on the GPUs that are named": settings(8, 3, "effective batch 64 on 8 GPUs"),
+    "history": settings(8, 8, "trained on an effective batch of 32 before"),
+    "advice": settings(8, 8, "for best results use an effective batch of 32"),
+    "a change": settings(8, 8, "effective batch 32 -> 64"),
+    "another count of the same step": settings(1, 32, "effective batch of 32 windows, about 48 examples per step"),
+    "tokens": settings(4, 8, "4 * 8 * 512 = 16,384 tokens/step") + "  seq_len: 512\n",
+    "the batch of all too": settings(8, 8, "effective batch = 32") + "  global_batch_size: 32\n",
+    "evaluation": "eval:\n  batch_size: 8\n  grad_accum: 8  # effective batch = 32\n",
+    "no accumulation": "train:\n  lr: 1e-4\n  batch_size: 8  # effective batch = 32\n",
+    "two batches": settings(8, 8, "effective batch = 32") + "  micro_batch_size: 4\n",
+    "two mappings": settings(4, 8, "effective batch = 32") + "student:\n  batch_size: 8\n  grad_accum: 8  # effective batch = 64\n",
+    "text": "train:\n  lr: 1e-4\n  batch_size: '8'\n  grad_accum: 8  # effective batch = 32\n",
+}
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_what_may_be_true_stays_silent(tmp_path: Path, text: str) -> None:
+    assert reported(tmp_path, text) == []
+
+
+FIRING = {
+    "more than the comment": (
+        settings(8, 8, "effective batch = 32"),
+        "comment says 32, but the settings give 64 x GPUs: no number of GPUs gives 32",
+    ),
+    "no whole number of processes": (
+        settings(6, 8, "effective batch = 64"),
+        "comment says 64, but the settings give 48 x GPUs: no number of GPUs gives 64",
+    ),
+    "a product without room": (settings(4, 4, "effective batch = 4 x 8 = 32"), "comment says accumulation 8, but train.grad_accum is 4"),
+    "a named factor": (settings(4, 4, "batch 4 x 8 accumulation = 32"), "comment says accumulation 8, but train.grad_accum is 4"),
+    "false arithmetic": (settings(4, 8, "effective batch = 4 x 8 = 64"), "comment says 4 x 8 = 64, but the product is 32"),
+    "tokens": (
+        settings(8, 8, "16,384 tokens/step") + "  seq_len: 512\n",
+        "comment says 16,384 tokens, but the settings give 32,768 x GPUs: no number of GPUs gives 16,384 tokens",
+    ),
+    "above": (
+        "# effective batch = 32\nbatch_size: 8\ngrad_accum_steps: 8\n",
+        "comment says 32, but the settings give 64 x GPUs: no number of GPUs gives 32",
+    ),
+    "in two mappings": (
+        "data:\n  batch_size: 8\ntrain:\n  gradient_accumulation_steps: 8  # effective batch = 32\n",
+        "comment says 32, but the settings give 64 x GPUs: no number of GPUs gives 32",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), FIRING.values(), ids=FIRING)
+def test_what_no_number_of_processes_gives_is_reported(tmp_path: Path, text: str, message: str) -> None:
+    assert reported(tmp_path, text) == [message]
+
+
+def test_a_program_without_a_word_for_several_processes_is_one(tmp_path: Path) -> None:
+    assert reported(tmp_path, settings(2, 8, "effective batch = 32"), LOOP) == ["comment says 32, but the settings give 16"]
+
+
+def test_what_a_program_does_not_divide_is_no_batch_of_all(tmp_path: Path) -> None:
+    assert reported(tmp_path, settings(32, 2, "effective batch = 32"), LOOP) == ["comment says 32, but the settings give 64"]
+
+
+@pytest.mark.parametrize("program", [SEVERAL, DIVIDES, "print('evaluates')\n"])
+def test_a_program_that_may_do_otherwise_says_nothing(tmp_path: Path, program: str) -> None:
+    assert reported(tmp_path, settings(2, 8, "effective batch = 32"), program) == []
+    assert reported(tmp_path, settings(32, 2, "effective batch = 32"), program) == []
+
+
+def test_toml_is_read_as_well(tmp_path: Path) -> None:
+    (tmp_path / "train.toml").write_text("[train]\nbatch_size = 8\naccum_steps = 8  # effective batch = 32\n", encoding="utf-8")
+    report = check(WorkTree(tmp_path), (), Settings(), Given())
+    assert [each.code for each in report.findings()] == ["GBS113"]
