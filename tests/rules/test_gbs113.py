@@ -110,3 +110,45 @@ def test_toml_is_read_as_well(tmp_path: Path) -> None:
     (tmp_path / "train.toml").write_text("[train]\nbatch_size = 8\naccum_steps = 8  # effective batch = 32\n", encoding="utf-8")
     report = check(WorkTree(tmp_path), (), Settings(), Given())
     assert [each.code for each in report.findings()] == ["GBS113"]
+
+
+PROGRAMS = {
+    "fields": "class Config:\n    batch_size: int = 8\n    grad_accum: int = 8  # effective batch = 32\n",
+    "names": "BATCH_SIZE = 8\nSEED = 1\nGRAD_ACCUM_STEPS = 8  # effective batch = 32\n",
+    "names of a function": "def main():\n    batch_size = 8\n    accum_steps = 8  # effective batch = 32\n",
+    "items": 'config = {\n    "batch_size": 8,\n    "grad_accum": 8,  # effective batch = 32\n}\n',
+    "arguments": "config = Config(\n    batch_size=8,\n    grad_accum=8,  # effective batch = 32\n)\n",
+}
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+def test_numbers_of_a_program_are_read_where_they_have_names(tmp_path: Path, text: str) -> None:
+    assert said_of(tmp_path, text) == ["comment says 32, but the settings give 64 x GPUs: no number of GPUs gives 32"]
+    assert said_of(tmp_path, text.replace("8", "4", 1)) == []
+
+
+QUIET = {
+    "in two functions": "def train():\n    batch_size = 8\n\n\ndef main():\n    grad_accum = 8  # effective batch = 32\n",
+    "bound again": PROGRAMS["names"] + "if debug:\n    BATCH_SIZE = 4\n",
+    "computed": "class Config:\n    batch_size: int = 2 * 4\n    grad_accum: int = 8  # effective batch = 32\n",
+    "a comment of a function": "BATCH_SIZE = 8\nGRAD_ACCUM_STEPS = 8\n\n\ndef main():\n    run()  # effective batch = 32\n",
+    "no syntax": PROGRAMS["fields"] + "def\n",
+    "a recipe of a table": "from trl import SFTConfig\nargs = SFTConfig(per_device_train_batch_size=8)\n" + PROGRAMS["names"],
+}
+
+
+@pytest.mark.parametrize("text", QUIET.values(), ids=QUIET)
+def test_numbers_that_may_be_others_say_nothing(tmp_path: Path, text: str) -> None:
+    assert said_of(tmp_path, text) == []
+
+
+def said_of(folder: Path, program: str) -> list[str]:
+    (folder / "train.py").write_text(program, encoding="utf-8")
+    report = check(WorkTree(folder), (), Settings(), Given())
+    assert not report.internal
+    return [each.message for each in report.findings() if each.code == "GBS113"]
+
+
+def test_a_comment_silences_it_in_a_program_too(tmp_path: Path) -> None:
+    text = PROGRAMS["names"].replace("batch = 32", "batch = 32  gbs: ignore[GBS113]")
+    assert said_of(tmp_path, text) == []

@@ -89,6 +89,7 @@ class FileJudge:
             yield FileResult(path, Role.NEITHER, named, RecipeJudgement({}, ()), source)
         if source is not None and path.endswith(PROGRAMS):
             yield from self._schedules(source, named)
+            yield from self._settings_in_program(source, named) if not documents else ()
         statements, characters = MOST_STATEMENTS, MOST_COMMENT_CHARACTERS
         for document in documents:
             if isinstance(document, Unreadable):
@@ -237,6 +238,19 @@ class FileJudge:
         runs = runs_of_own_settings(document, self._context(document.source.path), self._trains_alone)
         each = [judge_file(run, self._rules, Scope.SETTINGS) for run in runs]
         return RecipeJudgement(merged(*(one.outcomes for one in each)), tuple(bug for one in each for bug in one.internal))
+
+    def _settings_in_program(self, source: Source, named: bool) -> Iterator[FileResult]:
+        """Yield what is wrong with the comments beside the numbers of a program in which no table knows a recipe."""
+        if "accum" not in source.text and "ACCUM" not in source.text:
+            return
+        from pytest_gbs.checking.own_settings import runs_of_programs
+
+        for run in runs_of_programs(source, self._context(source.path), self._trains_alone):
+            judgement = judge_file(run, self._rules, Scope.SETTINGS)
+            if judgement.outcomes or judgement.internal:
+                pending = FileResult(source.path, Role.NEITHER, named, judgement, source)
+                pending.suppressible, pending.part = run.document, run.document.part
+                yield pending
 
     def _trains_alone(self) -> bool:
         from pytest_gbs.checking.own_settings import is_one_process

@@ -28,7 +28,11 @@ from pytest_gbs.model.run import Run
 
 # Keys for the batch of all processes: with one of them the micro batch or the accumulation may follow from others.
 _TOTALS: Final = words("global_batch_size global_train_batch_size total_batch_size effective_batch_size")
+_BATCHES: Final = BATCHES - _TOTALS - {"mini_batch_size"} | words(
+    "batch bs micro_batch micro_bs per_device_batch per_gpu_batch_size train_bs"
+)
 _LENGTHS: Final = words("seq_len seq_length sequence_length max_seq_len max_seq_length block_size context_length ctx_len max_length n_ctx")
+_SIZES: Final = _BATCHES | _TOTALS | ACCUMULATIONS | _LENGTHS
 _TRAINS: Final = (".backward(", "value_and_grad(")
 _of_several = lazy_pattern(
     r"(?i)distributed|data_?parallel|parallelize|fsdp|\bddp\b|accelerator\(|import accelerate|from accelerate|deepspeed|fabric|lightning"
@@ -66,9 +70,9 @@ def runs_of_own_settings(document: Document, context: Context, trains_alone: Cal
     if not document.comments or len(document.keyed) > MOST_RECIPE_KEYS:
         return
     found = {key: number for key in document.keyed if (number := _size(document, key)) is not None}
-    batches = [key for key in found if key[-1] in BATCHES]
+    batches = [key for key in found if key[-1] in _BATCHES]
     accumulations = [key for key in found if key[-1] in ACCUMULATIONS]
-    if not accumulations or any(key[-1] in _TOTALS for key in batches):
+    if not accumulations or any(key[-1] in _TOTALS for key in found):
         return
     alone = len(batches) == len(accumulations) == 1
     lengths = {found[key].value: found[key] for key in found if key[-1] in _LENGTHS}
@@ -91,6 +95,14 @@ def runs_of_own_settings(document: Document, context: Context, trains_alone: Cal
                 run = build_runs(within, _OWN, {**sizes, Name.WORLD_SIZE: one}, context)[0]
         if run is not None:
             yield run
+
+
+def runs_of_programs(source: Source, context: Context, trains_alone: Callable[[], bool]) -> Iterator[Run]:
+    """Yield a run for each class, dictionary and the like of a program that gives a batch size and an accumulation whole numbers."""
+    from pytest_gbs.readers.python.own_settings import read_own_settings
+
+    for document in read_own_settings(source, _SIZES):
+        yield from runs_of_own_settings(document, context, trains_alone)
 
 
 def _leaves_no_room(declaration: Declaration, sizes: dict[str, Size]) -> bool:
@@ -134,7 +146,7 @@ def _parts(key: KeyPath) -> list[str]:
 def _size(document: Document, key: KeyPath) -> Quantity | None:
     """The whole number that is written at `key` for a size of training, None if there is none."""
     name = key[-1]
-    if (name not in BATCHES and name not in ACCUMULATIONS and name not in _LENGTHS) or not OTHERWISE.isdisjoint(_parts(key)):
+    if name not in _SIZES or not OTHERWISE.isdisjoint(_parts(key)):
         return None
     node = document.get(*key)
     number = whole_number(node.text, MOST_DIGITS) if isinstance(node, Scalar) and node.plain else None

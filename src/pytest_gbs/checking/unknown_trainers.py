@@ -29,7 +29,8 @@ BATCHES: Final = words(
 ACCUMULATIONS: Final = words(
     """
     gradient_accumulation_steps gradient_accumulation gradient_accumulation_step grad_accumulation_steps grad_accum_steps grad_accum
-    accumulate_grad_batches accumulation_steps accum_steps accum_iter
+    accumulate_grad_batches accumulation_steps accum_steps accum_iter gradient_accum_steps gradient_accum grad_accumulation grad_acc_steps
+    grad_acc accumulate_steps accumulation accum acc_steps grad_accum_iters
     """
 )
 # A file that trains has one of these keys too.
