@@ -19,8 +19,8 @@ from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import CommentBlock, Document, Scalar
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import Framework, Recognition
-from pytest_gbs.model.limits import MOST_DIGITS, MOST_PROGRAM_FILES, MOST_RECIPE_KEYS
-from pytest_gbs.model.location import KeyPath, Location, Source, Tree, dotted
+from pytest_gbs.model.limits import MOST_DIGITS, MOST_DOCUMENTS, MOST_PROGRAM_FILES, MOST_RECIPE_KEYS
+from pytest_gbs.model.location import KeyPath, Location, Source, Tree, dotted, grouped
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name, Note, Origin, Quantity, Size
 from pytest_gbs.model.record import Final
@@ -37,10 +37,10 @@ _TRAINS: Final = (".backward(", "value_and_grad(")
 _of_several = lazy_pattern(
     r"(?i)distributed|data_?parallel|parallelize|fsdp|\bddp\b|accelerator\(|import accelerate|from accelerate|deepspeed|fabric|lightning"
     r"|horovod|\bhvd|pmap|shard_map|sharding|device_mesh|torch_xla|world_?size|(?:local|global|get)_rank|\bn_?gpus?\b|num_(?:gpus|devices)"
-    r"|device_count\(\)\s*\*|\*\s*[\w.]*device_count|nproc|torchrun|mpi4py|multi_?gpu|trainingarguments|\btrl\b|unsloth|import ray\b"
+    r"|device_count\(\) ?\*|\* ?[\w.]{0,40}device_count|nproc|torchrun|mpi4py|multi_?gpu|trainingarguments|\btrl\b|unsloth|import ray\b"
 )
 # What a trainer may make micro batches with: `micro = batch_size // accum`.
-_divides_batch = lazy_pattern(r"""(?i)(?:batch|\bbs)\w*["'\]]*\s*//?\s*[\w.\["']*(?:accum|micro)""")
+_divides_batch = lazy_pattern(r"""(?i)(?:batch|\bbs)\w{0,40}["'\]]{0,4}\s{0,9}//?\s{0,9}[\w.\["']{0,60}?(?:accum|micro)""")
 _ALONE: Final = Note("no program here has a word for several processes")
 _SAID: Final = Note("what the comment multiplies leaves no room for several processes")
 _SOURCE: Final = "the names of the settings, and the comment beside them"
@@ -75,26 +75,41 @@ def runs_of_own_settings(document: Document, context: Context, trains_alone: Cal
     if not accumulations or any(key[-1] in _TOTALS for key in found):
         return
     alone = len(batches) == len(accumulations) == 1
+    beside = grouped((key[:-1], key) for key in accumulations)
     lengths = {found[key].value: found[key] for key in found if key[-1] in _LENGTHS}
-    for batch in batches:
-        beside = accumulations if alone else [key for key in accumulations if key[:-1] == batch[:-1]]
-        if len(beside) != 1 or sum(key[:-1] == batch[:-1] for key in batches) != 1:
+    comments = grouped((owner, block) for block in document.comments for owner in _owners(block))
+    for mapping, keys in islice(grouped((key[:-1], key) for key in batches).items(), MOST_DOCUMENTS):
+        counts = accumulations if alone else beside.get(mapping, [])
+        if len(keys) != 1 or len(counts) != 1:
             continue
         sizes: dict[str, Size] = {
-            Name.MICRO_BATCH_SIZE: found[batch]._replace(name=Name.MICRO_BATCH_SIZE),
-            Name.GRADIENT_ACCUMULATION_STEPS: found[beside[0]]._replace(name=Name.GRADIENT_ACCUMULATION_STEPS),
+            Name.MICRO_BATCH_SIZE: found[keys[0]]._replace(name=Name.MICRO_BATCH_SIZE),
+            Name.GRADIENT_ACCUMULATION_STEPS: found[counts[0]]._replace(name=Name.GRADIENT_ACCUMULATION_STEPS),
         }
         if len(lengths) == 1:
             sizes[Name.SEQUENCE_LENGTH] = next(iter(lengths.values()))
-        within = document._replace(comments=tuple(_within(document, (batch, beside[0]), alone=alone)))
-        run = build_runs(within, _OWN, sizes, context)[0] if within.comments else None
-        if run is not None and any(not claim.judgement.verified for claim in run.claims):
-            said = bool(run.open_claims) and all(_leaves_no_room(claim.declaration, sizes) for claim in run.open_claims)
-            if said or trains_alone():
-                one = Quantity(Name.WORLD_SIZE, 1, Origin.DEFAULT, note=_SAID if said else _ALONE)
-                run = build_runs(within, _OWN, {**sizes, Name.WORLD_SIZE: one}, context)[0]
-        if run is not None:
-            yield run
+        near = dict.fromkeys((mapping, counts[0][:-1], *([None] if alone else [])))
+        blocks = {block.pieces[0][1]: block for owner in near for block in comments.get(owner, ())}
+        if blocks:
+            within = document._replace(comments=tuple(blocks[place] for place in sorted(blocks)))
+            yield _run(within, sizes, context, trains_alone)
+
+
+def _owners(block: CommentBlock) -> tuple[KeyPath | None, ...]:
+    """The mappings that a comment is in or above; None for one of the whole file."""
+    return (None,) if block.owner is None else (block.owner, block.owner[:-1])
+
+
+def _run(document: Document, sizes: dict[str, Size], context: Context, trains_alone: Callable[[], bool]) -> Run:
+    """The run of one mapping with these sizes, of whose comments `document` has those that are about it."""
+    run = build_runs(document, _OWN, sizes, context)[0]
+    if all(claim.judgement.verified for claim in run.claims):
+        return run
+    said = bool(run.open_claims) and all(_leaves_no_room(claim.declaration, sizes) for claim in run.open_claims)
+    if not (said or trains_alone()):
+        return run
+    one = Quantity(Name.WORLD_SIZE, 1, Origin.DEFAULT, note=_SAID if said else _ALONE)
+    return build_runs(document, _OWN, {**sizes, Name.WORLD_SIZE: one}, context)[0]
 
 
 def runs_of_programs(source: Source, context: Context, trains_alone: Callable[[], bool]) -> Iterator[Run]:
@@ -128,15 +143,6 @@ def is_one_process(tree: Tree, paths: Iterable[str]) -> bool:
             return False
         trains = trains or any(sign in source.text for sign in _TRAINS)
     return trains
-
-
-def _within(document: Document, keys: Iterable[KeyPath], *, alone: bool) -> Iterator[CommentBlock]:
-    """Yield the comments in the mappings that hold `keys`, and those of the whole file if they are `alone` in it."""
-    mappings = {key[:-1] for key in keys}
-    for block in document.comments:
-        owner = block.owner
-        if alone if owner is None else owner in mappings or owner[:-1] in mappings:
-            yield block
 
 
 def _parts(key: KeyPath) -> list[str]:

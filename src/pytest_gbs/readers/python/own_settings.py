@@ -13,8 +13,8 @@ from pytest_gbs.readers.python.comments import ProgramComments
 from pytest_gbs.readers.python.program import Program, read_program
 
 # An accumulation with a number, and a comment with one.
-_accumulates = lazy_pattern(r"""(?i)accum\w*["']?(?:\s*:\s*int)?\s*[=:]\s*\d""")
-_commented = lazy_pattern(r"(?i)#[^\r\n]*(?:batch|\bbs|effective|tokens)[^\r\n]*\d")
+_accumulates = lazy_pattern(r"""(?i)accum\w{0,40}["']?[ \t]{0,40}(?::[ \t]{0,40}int[ \t]{0,40})?[=:][ \t]{0,40}\d""")
+_commented = lazy_pattern(r"(?i)#[^\r\n#]{0,300}?(?:batch|\bbs|effective|tokens)")
 
 
 def read_own_settings(source: Source, names: frozenset[str]) -> Iterator[Document]:
