@@ -23,26 +23,34 @@ from pytest_gbs.claims.factors import with_hardware
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope, written_in
-from pytest_gbs.model.run import Claim, Run
+from pytest_gbs.model.run import Cause, Claim, Run
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each statement of a batch that the settings give on no number of processes."""
     for claim in run.claims:
         outcome = claim.judgement.outcome
-        if isinstance(outcome, Finding) and not _is_of_all(run, claim) and not any(_gives_too(claim, other) for other in run.claims):
+        if isinstance(outcome, Finding) and not _may_be_true(run, claim) and not any(_gives_too(claim, other) for other in run.claims):
             yield outcome._replace(code=ITS_RULE, severity=Severity.WARNING, fixes=())
 
 
-def _is_of_all(run: Run, claim: Claim) -> bool:
-    """Whether a claim is the batch size of the settings by itself, on the hardware that it names or on one process."""
-    world = run.geometry.get(Name.WORLD_SIZE)
-    if isinstance(world, Quantity) and world.origin == Origin.DEFAULT:  # the programs say what they do
+def _may_be_true(run: Run, claim: Claim) -> bool:
+    """Whether a claim is what the settings give in another way: on hardware that another comment names, or without accumulation.
+
+    One of another comment may be that of another run. What is not read of the programs they may do.
+    """
+    said, world = claim.declaration, run.geometry.get(Name.WORLD_SIZE)
+    batch, steps = (run.geometry.value(name) or 1 for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    length = (run.geometry.value(Name.SEQUENCE_LENGTH) or 1) if said.unit == "tokens" else 1
+    each = batch * steps * length
+    if claim.judgement.cause != Cause.PRODUCT:
         return False
-    batch = run.geometry.value(Name.MICRO_BATCH_SIZE) or 0
-    hardware = {each.name: each.value for each in with_hardware(claim.declaration)}
+    hardware = {factor.name: factor.value for factor in with_hardware(said)}
     ranks = hardware.get(Name.WORLD_SIZE) or prod(hardware.values())
-    return any(claim.declaration.admits(batch * each) for each in (1, ranks))
+    if said.admits(each) or (isinstance(world, Quantity) and world.origin == Origin.DEFAULT):
+        return said.admits(each)
+    may_be_total = any(said.admits(batch * length * number) for number in (1, ranks))
+    return may_be_total or (not hardware and any(interval.high // each > (interval.low - 1) // each for interval in said.holds))
 
 
 def _gives_too(claim: Claim, other: Claim) -> bool:
