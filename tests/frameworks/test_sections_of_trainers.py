@@ -1,5 +1,7 @@
 """trlX, RL4LMs, Ludwig and AutoTrain: recipes whose batch lies in a section, with words for what is found out."""
 
+from pathlib import Path
+
 import pytest
 
 from pytest_gbs.frameworks import recognise
@@ -8,6 +10,7 @@ from pytest_gbs.model.location import Source
 from pytest_gbs.model.outcome import Finding, Verified
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.readers import read
+from tests.launches.building import checked, launched
 
 from .building import outcomes, sizes, stumbles, table, title
 
@@ -68,6 +71,27 @@ def test_a_batch_of_trlx_holds_whole_minibatches(mini: int, expected: type) -> N
 @pytest.mark.parametrize(("mini", "expected"), [("null", {}), ("0", {}), ("4", {}), ("-1", {"minibatch_size": "stops"})])
 def test_trlx_takes_no_minibatches_for_the_whole_batch(mini: str, expected: dict[str, str]) -> None:
     assert stumbles(TRLX.format(batch=16, more=f", minibatch_size: {mini}", trainer="AcceleratePPOTrainer", method="ppoconfig")) == expected
+
+
+ACCELERATE = "distributed_type: {kind}\ndeepspeed_config: {{{engine}}}\nnum_machines: 1\nnum_processes: 3\n"
+
+
+# DeepSpeed's engine takes a step each time that it has had its own number of minibatches, whatever trlX does then.
+@pytest.mark.parametrize(
+    ("more", "kind", "engine", "expected"),
+    [
+        pytest.param("", "DEEPSPEED", "gradient_accumulation_steps: 3", 72, id="8 x 3 x 3 ranks"),
+        pytest.param(", minibatch_size=2", "DEEPSPEED", "gradient_accumulation_steps: 4", 24, id="2 x 4 x 3"),
+        pytest.param(", minibatch_size=2", "DEEPSPEED", "gradient_accumulation_steps: 1", 6, id="a step with each minibatch"),
+        pytest.param(", minibatch_size=2", "DEEPSPEED", "deepspeed_config_file: ds.json", 30, id="2 x 5 of another file x 3"),
+        pytest.param(", minibatch_size=2", "MULTI_GPU", "gradient_accumulation_steps: 3", 24, id="without DeepSpeed 8 x 3"),
+    ],
+)
+def test_deepspeed_says_how_many_minibatches_of_trlx_make_a_step(more: str, kind: str, engine: str, expected: int, tmp_path: Path) -> None:
+    program = f"import trlx\nfrom trlx.data.configs import TrainConfig\ntrain = TrainConfig(seq_length=64, batch_size=8{more})\n"
+    files = {"train.py": program, "zero.yaml": ACCELERATE.format(kind=kind, engine=engine), "ds.json": '{"gradient_accumulation_steps": 5}'}
+    (run,) = launched(checked(tmp_path, {**files, "run.sh": "accelerate launch --config_file zero.yaml train.py\n"}))
+    assert run.geometry.value(Name.GLOBAL_BATCH_SIZE) == expected
 
 
 def test_a_program_makes_a_configuration_of_trlx() -> None:

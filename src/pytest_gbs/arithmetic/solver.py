@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from math import prod
 
-from pytest_gbs.model.equation import Equation, Monomial, Rounding, fixed, letter
+from pytest_gbs.model.equation import Enforcement, Equation, Monomial, Rounding, fixed, letter
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Reason, Size, Unknown
 
 
@@ -45,7 +45,7 @@ def solve(known: Mapping[str, Size], equations: Iterable[Equation]) -> dict[str,
     refused: set[str] = set()
 
     def settle(equation: Equation, missing: str) -> bool:
-        if missing in refused:
+        if missing in refused or (not missing and equation.mismatch == Enforcement.YIELDS):
             return True
         solved = _solve_one(equation, sizes, missing)
         if solved is None:
@@ -69,7 +69,11 @@ def _solve_one(equation: Equation, sizes: Mapping[str, Size], missing: str) -> S
     above, below = equation.isolated(name)
     top, bottom = _product(above, sizes), _product(below, sizes)
     exact = equation.rounding == Rounding.EXACT
-    if backward and (not bottom or not (exact or (name in equation.product and _product(equation.divisors, sizes) == 1))):
+    if backward and (
+        equation.mismatch == Enforcement.YIELDS
+        or not bottom
+        or not (exact or (name in equation.product and _product(equation.divisors, sizes) == 1))
+    ):
         return None
     value, rest = divmod(top, bottom) if bottom else (0, 1)
     if bottom and rest and not exact and not backward:

@@ -28,6 +28,7 @@ _MISMATCH: Final = {
     Enforcement.STOPS_LATE: "stops during training",
     Enforcement.CORRECTS: "corrects it",
     Enforcement.IGNORES: "continues",
+    Enforcement.YIELDS: "takes what is stated",
 }
 
 

@@ -27,6 +27,7 @@ class Enforcement:
     STOPS_LATE: Final = "stops-late"
     CORRECTS: Final = "corrects"
     IGNORES: Final = "ignores"
+    YIELDS: Final = "yields"  # of an equation alone: it gives its size where nothing else does, and no other size
 
 
 class Equation(NamedTuple):
