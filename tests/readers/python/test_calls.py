@@ -100,10 +100,19 @@ def test_what_the_text_does_not_fix_is_unknown(text: str) -> None:
     assert micro(text) is None
 
 
-def test_names_that_take_themselves_use_up_no_budget() -> None:
-    # Each of these was followed as often as it names itself, so that nothing behind it was known (OpenEnv's 2048 notebooks of Unsloth).
-    loop = "def play(state):\n    while state:\n        a = b(a)\n        a = c(int(a), a, a)\n        Act(a=a, b=a)\n"
-    assert micro("from env import Act\n" + loop + "TrainingArguments(per_device_train_batch_size=4)\n") == "4"
+# Each of these was followed as often as it names itself, so that nothing behind it was known (OpenEnv's 2048 notebooks of Unsloth).
+@pytest.mark.parametrize(
+    "loop",
+    [
+        pytest.param("    while state:\n        a = b(a)\n        a = c(int(a), a, a)\n", id="again and again"),
+        pytest.param(
+            "    for i in state:\n" + "".join(f"        if i == {n}:\n            a = Act(a, b=a)\n" for n in range(9)), id="in cases"
+        ),
+    ],
+)
+def test_names_that_take_themselves_use_up_no_budget(loop: str) -> None:
+    play = f"from env import Act\ndef play(state):\n{loop}        DataLoader(a, batch_size=a)\n"
+    assert micro(f"{play}TrainingArguments(per_device_train_batch_size=4)\n") == "4"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_EVALUATED
@@ -16,6 +16,7 @@ from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
 from pytest_gbs.readers.python.updates import may_set_any, set_attributes, set_items
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Self
 
 
@@ -76,16 +77,17 @@ class Evaluation:
             branch = branch.outer
         return runs
 
-    def _agreed(self, found: tuple[Value, ...], node: ast.expr) -> Value:
-        """The one constant that all of `found` are, or what argparse gives in each case."""
-        first = found[0]
-        if all(isinstance(each, Made) and each.name == NAMESPACE and not each.arguments.entries for each in found):
-            return first
-        same = all(isinstance(each, Known) and isinstance(first, Known) and each.value == first.value for each in found)
-        return first if same else self.lost(node)
+    def _agreed(self, found: Iterator[Value], number: int, node: ast.expr) -> Value:
+        """The one constant that all `number` values of `found` are, or what argparse gives in each case; a single one, whatever it is.
 
-    def _agreed_value(self, found: list[Value], node: ast.expr) -> Value:
-        return found[0] if len(found) == 1 else self._agreed(tuple(found), node)
+        None is asked for behind the first that settles it: a name that is often set from what it was would be looked at too often.
+        """
+        first = next(found)
+        if number == 1:
+            return first
+        if not isinstance(first, Known) and not _is_of_argparse(first):
+            return self.lost(node)
+        return first if all(map(partial(_are_the_same, first), found)) else self.lost(node)
 
     def _text(self, table: Table, key: str) -> str | None:
         value = table.get(key)
@@ -177,3 +179,13 @@ class Evaluation:
     def _entry(self, table: Table, key: str, node: ast.expr) -> Value:
         found = table.entries.get(key)
         return found[1] if found is not None and table.rest is None else self.lost(node)
+
+
+def _is_of_argparse(value: Value) -> bool:
+    return isinstance(value, Made) and value.name == NAMESPACE and not value.arguments.entries
+
+
+def _are_the_same(first: Value, other: Value) -> bool:
+    if isinstance(first, Known) and isinstance(other, Known):
+        return bool(first.value == other.value)
+    return _is_of_argparse(first) and _is_of_argparse(other)

@@ -148,7 +148,7 @@ class Expressions(Paths):
         test = self.value(node.test, scope)
         if isinstance(test, Known):
             return self.value(node.body if test.value else node.orelse, scope)
-        return self._agreed((self.value(node.body, scope), self.value(node.orelse, scope)), node)
+        return self._agreed((self.value(each, scope) for each in (node.body, node.orelse)), 2, node)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         base, key = self.value(node.value, scope), self.value(node.slice, scope)

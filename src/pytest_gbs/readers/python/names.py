@@ -40,7 +40,8 @@ class Names(Parameters):
         chosen = self.chosen(bindings, node.lineno, where) if where is scope else None
         if chosen is None and any(isinstance(each.node, ast.AugAssign) for each in bindings):
             return self.lost(node)
-        result = self._agreed_value([self._bound(each, where, node) for each in chosen or bindings], node)
+        settled = chosen or bindings
+        result = self._agreed((self._bound(each, where, node) for each in settled), len(settled), node)
         return self.with_items(result, node.id, node, where, node.lineno) if isinstance(result, Table) else result
 
     def chosen(self, bindings: list[Binding], line: int, scope: Scope) -> list[Binding] | None:

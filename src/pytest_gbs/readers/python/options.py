@@ -93,7 +93,7 @@ class Options(Evaluation):
         options = self.options.get(name, [])
         if not options or len(options) > MOST_BINDINGS or self._is_set(name):
             return self.lost(node)
-        found = self._agreed_value([self._of_option(each, node) for each in options], node)
+        found = self._agreed((self._of_option(each, node) for each in options), len(options), node)
         is_given = isinstance(found, Known) and found.at is not None
         return found if is_given or not name.endswith(_OF_LAUNCHERS) else self.lost(node)
 

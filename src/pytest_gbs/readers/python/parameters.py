@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
@@ -53,9 +54,9 @@ class Parameters(Expressions):
             default = self._default(binding.value, around) if binding.value is not None else self.lost(node)
             by_place = isinstance(binding.value, ast.Call) and self.scopes.qualified(binding.value.func) == "typer.Argument"
             given = self.from_command_line((binding.node.arg,), default, node, by_place=by_place)
-            return self._agreed_value(
-                [given, *(self._argument(call, where, binding, around) for call, where in calls[:MOST_BINDINGS])], node
-            )
+            calls = calls[:MOST_BINDINGS]
+            handed = (self._argument(call, where, binding, around) for call, where in calls)
+            return self._agreed(chain((given,), handed), 1 + len(calls), node)
         runs = function.name in self._run
         if runs and not calls:
             default = self._default(binding.value, around) if binding.value is not None else self.lost(node)
@@ -64,7 +65,7 @@ class Parameters(Expressions):
             return Made(NAMESPACE, Table({}, *self.program.span(node)), None, *self.program.span(node))
         if runs or not calls or len(calls) > MOST_BINDINGS:
             return self.lost(node)
-        return self._agreed_value([self._argument(call, where, binding, around) for call, where in calls], node)
+        return self._agreed((self._argument(call, where, binding, around) for call, where in calls), len(calls), node)
 
     def _spawned(self, name: str) -> Iterator[tuple[ast.Call, Scope]]:
         """Yield what calls the function `name` in processes of its own: `spawn(name, args=(a, b))` is `name(rank, a, b)`."""
@@ -92,7 +93,7 @@ class Parameters(Expressions):
         calls = [each for each in made if isinstance(each[0].func, ast.Name)]
         if not calls or len(calls) > MOST_BINDINGS or self._is_made_otherwise(around.node.name):
             return self.lost(node)
-        return self._agreed_value([self._argument(call, where, binding, around, skipped=1) for call, where in calls], node)
+        return self._agreed((self._argument(call, where, binding, around, skipped=1) for call, where in calls), len(calls), node)
 
     def _argument(self, call: ast.Call, where: Scope, binding: Binding, around: Scope, skipped: int = 0) -> Value:
         """What `call` gives for one parameter of a function, whose first `skipped` ones it does not give."""
