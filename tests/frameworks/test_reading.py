@@ -138,6 +138,7 @@ def test_a_value_that_counts_as_absent_gives_way_to_the_default() -> None:
         ("$STEPS", Reason.INTERPOLATED),
         ("???", Reason.PLACEHOLDER),
         ("<steps>", Reason.PLACEHOLDER),
+        ("__STEPS__", Reason.PLACEHOLDER),
         ("eight", Reason.NOT_AN_INTEGER),
         ("0", Reason.NOT_AN_INTEGER),
     ],

@@ -23,7 +23,7 @@ STOPS = TABLE._replace(rows=(Row(("steps",), Name.GRADIENT_ACCUMULATION_STEPS, 1
 
 
 WHOLE_NUMBERS = ["8", "1_024", "0x10", "0b11", "007", "+8", "!!int 8"]
-PLACEHOLDERS = ["${steps}", "???", "<steps>", "‹steps›", '"{steps; 8, say}"', '"{{ steps }}"']
+PLACEHOLDERS = ["${steps}", "???", "<steps>", "‹steps›", "__STEPS__", '"{steps; 8, say}"', '"{{ steps }}"']
 
 
 @pytest.mark.parametrize("value", [*WHOLE_NUMBERS, *PLACEHOLDERS])

@@ -19,7 +19,7 @@ from pytest_gbs.readers.value_node import value_node
 
 # Text that Python's int() takes, and text that something else replaces before the framework sees it.
 NUMBER: Final = r"\s*[+-]?[0-9]+(_[0-9]+)*\s*"
-TEMPLATE: Final = VARIABLE + r"|^\?+$|^<.*>$|^‹.*›$|^\{.*\}$|^\.\.\.$|^…$|^x+$|^[A-Z][A-Z0-9_-]*$|[Yy]our[ _-]|[Cc]hange[ _-]?me"
+TEMPLATE: Final = VARIABLE + r"|^\?+$|^<.*>$|^‹.*›$|^\{.*\}$|^\.\.\.$|^…$|^x+$|^_*[A-Z][A-Z0-9_-]*$|[Yy]our[ _-]|[Cc]hange[ _-]?me"
 # The start of a placeholder that nothing but OmegaConf fills in.
 RESOLVER: Final = "${oc."
 _YAML_TAG: Final = "tag:yaml.org,2002:"

@@ -195,6 +195,8 @@ def test_states_no_hardware(text: str) -> None:
         ("batch size (trained on 256 gpus)", Force.HISTORY),
         ("number of gpus (original titanet-large was trained on 4 nodes with 8 gpus each)", Force.HISTORY),
         ("This config is only tested on an 8xA100 machine.", Force.HISTORY),
+        ("For faster training, consider a larger machine (8x A100 80 GB)", Force.ADVISES),
+        ("Alternative: a larger machine (8x A100 80 GB)", Force.ADVISES),
         ("Examples for 8xH100:", Force.ADVISES),
         ("Examples: 2 nodes of 8 GPUs", Force.ADVISES),
         ("With three GPUs, split=[10, 20] puts layers 10-19 on the second", Force.ADVISES),

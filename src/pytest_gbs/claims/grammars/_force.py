@@ -31,7 +31,7 @@ _ADVISES_BEFORE: Final = _phrases(
     "_may_ _might_ _can_ _could_ _would_ _up_to_ _max_ _maximum_ _min_ _e_g_ _for_example_ _examples_ _try_ _todo_ _fixme_ _increase_"
     " _decrease_ _reduce_ _adjust_ _change_ _raise_ _double_ _halve_ _override_ _feel_free_ _set_to_ _set_it_to_ _set_this_to_ _must_"
     " _need_to_ _needs_to_ _divisible_ _limit _prefer _want_ _use_ _found_ _stays_ _stay_ _remains_ _remain_ _still_"
-    " _set_gradient _set_grad_ _set_accum _set_per_device _set_micro _set_the_ _set_num_"
+    " _consider_ _alternative_ _set_gradient _set_grad_ _set_accum _set_per_device _set_micro _set_the_ _set_num_"
 )
 # Anywhere in the statement.
 _ADVISES: Final = _phrases(
