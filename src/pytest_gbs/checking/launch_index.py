@@ -17,7 +17,8 @@ from pytest_gbs.checking.worker_pool import WorkerPool
 from pytest_gbs.claims.documents import read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.claims.model_cards import read_model_cards
-from pytest_gbs.launches.find import FoundLaunch, ReadScript, Scripts
+from pytest_gbs.launches.find import ReadScript, Scripts
+from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.launches.program_files import program_name, scores_only
 from pytest_gbs.launches.resolve import LaunchResolver
 from pytest_gbs.launches.resolved_launch import ResolvedLaunch
@@ -132,20 +133,20 @@ class LaunchIndex(NamedTuple):
         stop = attrgetter("stop")
         here = bisect_right(comments, at.start, key=stop)
         if at.source.endswith(NOTEBOOK):
-            notebook = self.scripts.tree.read(at.source)
+            notebook = self.scripts.files.tree.read(at.source)
             if not isinstance(notebook, Source):
                 return ()
             return tuple(takewhile(lambda block: is_right_above(notebook, block.stop, at.start), reversed(comments[:here])))[::-1]
         right = comments[bisect_left(comments, at.start - 2, key=stop) : here]
         above = [block for block in comments[max(0, here - _NEAREST) : here] if block.placement == ABOVE and block not in right]
-        source = self.scripts.tree.read(at.source) if above else None
+        source = self.scripts.files.tree.read(at.source) if above else None
         text = source.text if isinstance(source, Source) else ""
         return (*(block for block in above if text and _sets_up().fullmatch(text, block.stop, at.start)), *right)
 
     def _beside_values(self, comments: tuple[CommentBlock, ...], path: str, resolved: ResolvedLaunch) -> tuple[CommentBlock, ...]:
         """Those of `comments` that stand behind a value of the launch, on its line: `GPUS=4 # of 8`."""
         behind = [block for block in comments if block.placement == TRAILING]
-        source = self.scripts.tree.read(path) if behind else None
+        source = self.scripts.files.tree.read(path) if behind else None
         if not isinstance(source, Source):
             return ()
         sizes = (*resolved.found.start.sizes, *resolved.sizes().values())

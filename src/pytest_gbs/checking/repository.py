@@ -126,7 +126,7 @@ class Repository:
         left_out = partial(self._left_out, below="")
         scripts = Scripts(self.tree, self.all_paths, left_out, self._named_scripts, self.jobs, for_all=self.for_all)
         if self.memory is not None:
-            scripts.launcher_files.lightly = self.memory.lightly
+            scripts.files.launcher_files.lightly = self.memory.lightly
         return scripts
 
     @cached_property

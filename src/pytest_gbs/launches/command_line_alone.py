@@ -10,7 +10,7 @@ from pytest_gbs.composition import DocumentCache, with_settings
 from pytest_gbs.frameworks import describes
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
-from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.launches.hydra_program import given_by_hydra, is_packaged, lacks_configuration, rules_out
 from pytest_gbs.launches.missing import HYDRA
 from pytest_gbs.launches.named_files import RECIPE_ENDS

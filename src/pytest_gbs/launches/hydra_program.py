@@ -13,7 +13,7 @@ from pytest_gbs.composition.calculated import calculate, function_of
 from pytest_gbs.composition.composed import Composed, Override, ProblemKind
 from pytest_gbs.composition.hydra import given_to_program
 from pytest_gbs.frameworks.reading import of_a_part
-from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.launches.program_files import has_another_trainer, never_trains, program_source
 from pytest_gbs.launches.python_file import always_assigned_keys, assigned_keys
 from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch

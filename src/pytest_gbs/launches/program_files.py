@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.launches.own_trainers import has_own_trainer, takes_prompts
 from pytest_gbs.launches.python_file import PythonFile, imported_paths, parsed_into, paths_of, read_arguments, read_imports
 from pytest_gbs.model.document import Document, Scalar

@@ -14,7 +14,7 @@ from pytest_gbs.frameworks.reading import of_a_part
 from pytest_gbs.frameworks.versions import of_every_trainer
 from pytest_gbs.launches.command_line_alone import CommandLineAlone
 from pytest_gbs.launches.engine_file import OPTION, runs_named_file
-from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.launches.hydra_program import resolve_hydra
 from pytest_gbs.launches.path_finder import function_named
 from pytest_gbs.launches.program_files import (

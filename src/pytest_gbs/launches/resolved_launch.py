@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pytest_gbs.composition.composed import NOT_APPLIED
 from pytest_gbs.composition.whole import locate, really
 from pytest_gbs.frameworks.reading import read_sizes
-from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import KeyPath, Location

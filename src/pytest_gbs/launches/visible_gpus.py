@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_gbs.composition import DocumentCache
 from pytest_gbs.frameworks.conditions import holds
-from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.launches.python_file import PythonFile, read_imports
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import FeedsGpus, Framework
