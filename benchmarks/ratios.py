@@ -92,7 +92,7 @@ def _measure(table: Table, folder: Path, rounds: int, quick: bool) -> None:
 def engine(table: Table, folder: Path, files: list[Path], rounds: int) -> list[str]:
     """Time the check of a folder, and of its recipes alone, against the C loader of PyYAML on the same files; which the recipes are."""
     from pytest_gbs import Given
-    from pytest_gbs.api import check
+    from pytest_gbs.api import CheckOptions, check
     from pytest_gbs.files.worktree import WorkTree
     from pytest_gbs.model.settings import Settings
 
@@ -102,7 +102,7 @@ def engine(table: Table, folder: Path, files: list[Path], rounds: int) -> list[s
     for what, names in (("engine", relative), ("recipes alone", recipes)):
         jobs: dict[str, Job] = {
             "alone": lambda names=names: check(WorkTree(folder), names, Settings(), Given()),  # type: ignore[misc]
-            "shared": lambda names=names: check(WorkTree(folder), names, Settings(), Given(), jobs=processors),  # type: ignore[misc]
+            "shared": lambda names=names: check(WorkTree(folder), names, Settings(), Given(), CheckOptions(jobs=processors)),  # type: ignore[misc]
             "load": lambda names=names: _load(folder, names),  # type: ignore[misc]
         }
         for job in jobs.values():

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
+from pytest_gbs.api import KEEP_RUNS, CheckOptions, check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.history.lock import Base, records
 from pytest_gbs.model.report import Report
@@ -34,7 +34,7 @@ def check_example(example: Example, folder: Path) -> Report:
     settings = load_settings(folder, None, Overrides(select=flags.select), rules=names)
     given = Given(flags.nodes, flags.gpus_per_node, flags.world_size, tuple(flags.launch))
     base = _base(example, folder / ".base", settings, given) if example.base else None
-    report = check(WorkTree(folder, settings.max_file_size, settings.exclude), [], settings, given, base=base)
+    report = check(WorkTree(folder, settings.max_file_size, settings.exclude), [], settings, given, CheckOptions(base=base))
     assert report.internal == (), report.internal[0].error
     return report
 
@@ -42,7 +42,7 @@ def check_example(example: Example, folder: Path) -> Report:
 def _base(example: Example, folder: Path, settings: Settings, given: Given) -> Base:
     """What the recipes of `example` were at its base."""
     _write(example.base, folder)
-    report = check(WorkTree(folder), [], settings, given, keep_runs=True)
+    report = check(WorkTree(folder), [], settings, given, KEEP_RUNS)
     return Base("main", {name: found for name, (_, found) in records(report).items()})
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from fuzz.seeds import ROOT, repositories
 from fuzz.target import Empty, Target, files, joined
 from pytest_gbs import Given, Settings
-from pytest_gbs.api import check
+from pytest_gbs.api import KEEP_RUNS, check
 from pytest_gbs.files.overlay import OverlayTree
 
 
 def _run(data: bytes) -> None:
     held = files(data)
-    report = check(OverlayTree(Empty(), held), (), Settings(), Given(), keep_runs=True)
+    report = check(OverlayTree(Empty(), held), (), Settings(), Given(), KEEP_RUNS)
     assert report.internal == (), report.internal[0].words
     for finding in report.findings():
         for at in (finding.at, *(related.at for related in finding.related)):

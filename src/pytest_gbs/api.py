@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pytest_gbs.checking.reporting import active_rules
-from pytest_gbs.checking.session import check
+from pytest_gbs.checking.session import KEEP_RUNS, CheckOptions, check
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Tree
 from pytest_gbs.model.record import TYPE_CHECKING
@@ -13,24 +13,12 @@ from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_gbs.checking.memory import Memory
     from pytest_gbs.fixes.apply import FixResult, Recheck
     from pytest_gbs.fixes.editing import Read
 
 
-def check_worktree(
-    tree: Tree,
-    targets: Sequence[str],
-    settings: Settings,
-    given: CommandLineHardware,
-    *,
-    keep_runs: bool,
-    found: bool = False,
-    memory: Memory | None = None,
-) -> Report:
+def check_worktree(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, options: CheckOptions) -> Report:
     """The report on `targets` of a folder as the settings ask: as strict as they say, without the findings of the baseline.
-
-    `found` and `memory` are as for `check`.
 
     Raises:
         GbsError: as `check` does, or the baseline can't be read.
@@ -38,7 +26,7 @@ def check_worktree(
     from pytest_gbs.checking.accepted import accepted
     from pytest_gbs.checking.strict import tighten
 
-    report = check(tree, targets, settings, given, keep_runs=keep_runs, found=found, memory=memory)
+    report = check(tree, targets, settings, given, options)
     return tighten(accepted(report, settings, tree, targets), settings)
 
 
@@ -68,4 +56,4 @@ def _rechecking(tree: Tree, targets: Sequence[str], settings: Settings, given: C
     return report, tree.read, lambda files: check(OverlayTree(tree, files), targets, settings, given)
 
 
-__all__ = ["active_rules", "check", "check_worktree", "fix", "ignore"]
+__all__ = ["KEEP_RUNS", "CheckOptions", "active_rules", "check", "check_worktree", "fix", "ignore"]

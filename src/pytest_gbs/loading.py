@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_gbs.api import check_worktree
+from pytest_gbs.api import KEEP_RUNS, check_worktree
 from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.root import StrPath, find_root, most_searched
@@ -117,7 +117,7 @@ def load(
     settings = load_settings(root, None)
     most = most_searched(root.as_posix()) if target else None
     tree = WorkTree(root, settings.max_file_size, settings.exclude, frozenset((target,)), most)
-    report = check_worktree(tree, (target,), settings, hardware(nodes, gpus_per_node, world_size, ""), keep_runs=True)
+    report = check_worktree(tree, (target,), settings, hardware(nodes, gpus_per_node, world_size, ""), KEEP_RUNS)
     return _loaded(root, report, FormatOptions(root=root.as_posix(), folder=folder.as_posix()))
 
 
@@ -132,7 +132,7 @@ def load_texts(
     tree = EditedTree(None)
     for path, text in texts.items():
         tree.put(path, text)
-    report = check_worktree(tree, (), Settings(), hardware(nodes, gpus_per_node, world_size, ""), keep_runs=True)
+    report = check_worktree(tree, (), Settings(), hardware(nodes, gpus_per_node, world_size, ""), KEEP_RUNS)
     return _loaded(Path(), report, FormatOptions())
 
 

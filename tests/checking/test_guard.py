@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_gbs import Given
-from pytest_gbs.api import check
+from pytest_gbs.api import KEEP_RUNS, CheckOptions, check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.errors import UsageError
@@ -40,7 +40,7 @@ def broken(function: Callable[..., Any], guilty: str) -> Callable[..., Any]:
 def checked(folder: Path, files: dict[str, str]) -> Report:
     """The report on a repository that holds `files`, bugs of ours included."""
     write(folder, files)
-    return check(WorkTree(folder), (), Settings(), Given(), keep_runs=True)
+    return check(WorkTree(folder), (), Settings(), Given(), KEEP_RUNS)
 
 
 def verdicts(report: Report) -> dict[str, str | None]:
@@ -114,6 +114,6 @@ def test_processes_that_share_the_work_bring_bugs_back(tmp_path: Path, monkeypat
     monkeypatch.setattr("pytest_gbs.checking.repository.read", broken(read, "r07.yaml"))
     for number in range(40):
         (tmp_path / f"r{number:02}.yaml").write_text(recipe(), encoding="utf-8")
-    report = check(WorkTree(tmp_path), (), Settings(), Given(), jobs=2)
+    report = check(WorkTree(tmp_path), (), Settings(), Given(), CheckOptions(jobs=2))
     assert [path for path, verdict in verdicts(report).items() if verdict != "verified"] == ["r07.yaml"]
     assert report.internal == (Bug("ZeroDivisionError: unexpected", "r07.yaml"),)

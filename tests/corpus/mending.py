@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pytest_gbs import Given
-from pytest_gbs.api import check, fix
+from pytest_gbs.api import KEEP_RUNS, check, fix
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.fixes.apply import FixResult
@@ -71,7 +71,7 @@ def claiming(source: Source) -> tuple[Source, Run] | None:
         return None
     ending = "\r\n" if "\r\n" in source.text else "\n"
     stated = source._replace(text=f"# gbs: {size.value} on {GPUS} gpus{ending}{source.text}")
-    report = check(Alone(stated), (stated.path,), _SETTINGS, Given(), keep_runs=True)
+    report = check(Alone(stated), (stated.path,), _SETTINGS, Given(), KEEP_RUNS)
     (file, *others) = report.files
     if others or file.findings or dict(file.rules).get("GBS101") != "verified" or not file.runs:
         return None
@@ -79,7 +79,7 @@ def claiming(source: Source) -> tuple[Source, Run] | None:
 
 
 def _run(source: Source, given: Given) -> Run | None:
-    report = check(Alone(source), (source.path,), _SETTINGS, given, keep_runs=True)
+    report = check(Alone(source), (source.path,), _SETTINGS, given, KEEP_RUNS)
     files = [file for file in report.files if file.role == Role.RECIPE]
     return files[0].runs[0] if len(files) == 1 and files[0].runs and files[0].runs[0].launch is None else None
 

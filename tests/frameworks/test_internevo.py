@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.api import check
+from pytest_gbs.api import KEEP_RUNS, check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.settings import Settings
@@ -23,7 +23,7 @@ parallel = dict(zero1=dict(size=-1), tensor=dict(size=1, mode="mtp"), pipeline=d
 def batch(folder: Path, text: str) -> list[int | None]:
     """The batches of the recipes of a repository with this module alone, on 16 GPUs."""
     (folder / "sft.py").write_text(text, encoding="utf-8")
-    report = check(WorkTree(folder), (), Settings(), CommandLineHardware(world_size=16), keep_runs=True)
+    report = check(WorkTree(folder), (), Settings(), CommandLineHardware(world_size=16), KEEP_RUNS)
     return [run.geometry.value("global_batch_size") for file in report.files for run in file.runs]
 
 

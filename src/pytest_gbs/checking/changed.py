@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import leaves
-from pytest_gbs.checking.session import check
+from pytest_gbs.checking.session import KEEP_RUNS, CheckOptions, check
 from pytest_gbs.files.git import GitRepository, GitTree
 from pytest_gbs.files.root import StrPath
 from pytest_gbs.history.lock import NAME, Base, records
@@ -37,10 +37,10 @@ def check_changed(
         changed = _changed(tree, before)
         if not changed:
             return Report((), {}, {})
-        was = check(before, (), settings, given, keep_runs=True)
+        was = check(before, (), settings, given, KEEP_RUNS)
         said = repository.messages(commit)
     base = Base(revision, {name: found for name, (_, found) in records(was).items()}, said)
-    report = check(tree, targets, settings, given, keep_runs=True, base=base)
+    report = check(tree, targets, settings, given, CheckOptions(keep_runs=True, base=base))
     if changed.isdisjoint((settings.source, settings.baseline, NAME, "gbs.toml")):
         report = _only(report, changed, was)
     return report._replace(files=tuple(file._replace(runs=(), launcher=None) for file in report.files))

@@ -66,15 +66,10 @@ class FileJudge:
     """
 
     def __init__(
-        self,
-        repository: Repository,
-        evidence: HardwareLookup,
-        reporting: Reporting,
-        locked_batches: tuple[LockedBatches, ...],
-        keep_runs: bool,
+        self, repository: Repository, evidence: HardwareLookup, reporting: Reporting, locked_batches: tuple[LockedBatches, ...]
     ) -> None:
         self._repository, self._evidence, self._reporting = repository, evidence, reporting
-        self._locked_batches, self._keep_runs, self._rules = locked_batches, keep_runs, reporting.rules
+        self._locked_batches, self._rules = locked_batches, reporting.rules
         self._companions = Companions(self._repository.tree)
         self.shared: dict[str, list[Expectation]] = {}
         self.launches: LaunchIndex | None = None
@@ -317,7 +312,7 @@ class FileJudge:
 
     def _shown(self, document: Document, own: Run) -> tuple[ResolvedLaunch, ...]:
         """The launches of a recipe that its own comments show, if they have a lock entry or were asked for."""
-        wanted = self._keep_runs or own.claims or own.policies or self._locked_batches
+        wanted = self._reporting.keep_runs or own.claims or own.policies or self._locked_batches
         if not wanted or document.number > 1 or not _shows_command(document):
             return ()
         if self.launches is None:

@@ -60,7 +60,7 @@ class Reporting:
     """Turns checked documents into reports; keeps the texts of the places in their findings."""
 
     def __init__(self, repository: Repository, settings: Settings, keep_runs: bool) -> None:
-        self._repository, self._settings, self._keep_runs = repository, settings, keep_runs
+        self._repository, self._settings, self.keep_runs = repository, settings, keep_runs
         active = active_rules(settings)
         self.rules = Rulebook(active)
         self.sources: dict[str, Source] = {}
@@ -99,16 +99,16 @@ class Reporting:
             undetermined,
             suppressed,
             tuple(assumptions),
-            pending.runs if self._keep_runs else (),
+            pending.runs if self.keep_runs else (),
             pending.named,
             pending.problem,
-            pending.launcher if self._keep_runs else None,
+            pending.launcher if self.keep_runs else None,
             pending.launches,
             finalise.once(o for each in pending.judgement.launched for o in self._about(each)) if recipe else (),
             pending.part,
             any(self.rules.by_code[code].scope == Scope.UNREAD for code, _ in applying),
         )
-        if pending.source is not None and (findings or any(o.claim for o in undetermined) or self._keep_runs):
+        if pending.source is not None and (findings or any(o.claim for o in undetermined) or self.keep_runs):
             self.sources[pending.path] = pending.source
         for finding in findings:
             self._keep_sources(finding.at, *(related.at for related in finding.related))

@@ -36,31 +36,37 @@ _MANY: Final = 400_000  # objects made since the collector last ran; CPython has
 _FIRST: Final = 100  # files among which a recipe is sought before others share the work
 
 
-def check(
-    tree: Tree,
-    targets: Sequence[str],
-    settings: Settings,
-    given: CommandLineHardware,
-    *,
-    keep_runs: bool = False,
-    base: Base | None = None,
-    jobs: int = 1,
-    found: bool = False,
-    memory: Memory | None = None,
-) -> Report:
-    """What is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
+class CheckOptions(NamedTuple):
+    """How a check is done.
 
     With `keep_runs` the report holds the geometry of every recipe too. `base` is an earlier state that recipes are compared with.
     Up to `jobs` processes share the work if there is enough of it; the report is the same. With `found` targets count as if their
     folders had been named: what is not a recipe is passed over, and no other recipe is reported because it rests on one of them.
     `memory` is that of earlier checks of a tree that gives the same `Source` for the same text; the report is the same.
+    """
+
+    keep_runs: bool = False
+    base: Base | None = None
+    jobs: int = 1
+    found: bool = False
+    memory: Memory | None = None
+
+
+KEEP_RUNS: Final = CheckOptions(keep_runs=True)
+_NO_OPTIONS: Final = CheckOptions()
+
+
+def check(
+    tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, options: CheckOptions = _NO_OPTIONS
+) -> Report:
+    """What is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
 
     Raises:
         SettingsError: the lock file is broken.
         UsageError: a target does not exist, or a launcher file given on the command line is none.
     """
-    repository = Repository(tree, settings, memory)
-    return _rarely_collected(lambda: _Check(repository, settings, given, keep_runs, base).report(targets, jobs, found))
+    repository = Repository(tree, settings, options.memory)
+    return _rarely_collected(lambda: _Check(repository, settings, given, options).report(targets))
 
 
 def _rarely_collected(find: Callable[[], Report]) -> Report:
@@ -99,27 +105,27 @@ class _Share(NamedTuple):
 class _Check:
     """One running check of many files: which of them, by how many processes, and what their launches and each other say of them."""
 
-    def __init__(self, repository: Repository, settings: Settings, given: CommandLineHardware, keep_runs: bool, base: Base | None) -> None:
-        self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
+    def __init__(self, repository: Repository, settings: Settings, given: CommandLineHardware, options: CheckOptions) -> None:
+        self.repository, self.settings, self.options = repository, settings, options
         self.guard = repository.guard
-        self.reporting = Reporting(repository, settings, keep_runs)
+        self.reporting = Reporting(repository, settings, options.keep_runs)
         self.evidence = HardwareLookup(repository, settings, given)
         self.rules = self.reporting.rules
-        self.judge = FileJudge(repository, self.evidence, self.reporting, self._locked_batches(base), keep_runs)
+        self.judge = FileJudge(repository, self.evidence, self.reporting, self._locked_batches())
 
     @property
     def launches(self) -> LaunchIndex | None:
         """The launches of the repository; None if it has no script."""
         return self.judge.launches
 
-    def report(self, targets: Sequence[str], jobs: int, found: bool) -> Report:
-        """The report on `targets`, with `jobs` processes; none of them counts as named if they were only `found`."""
+    def report(self, targets: Sequence[str]) -> Report:
+        """The report on `targets`."""
         chosen = self.repository.targets(targets)
-        if found:
+        if self.options.found:
             chosen = {path: False for path in chosen if self.repository.looks_at(path)}
         self.reporting.secondary_files.name(targets)
         scripts = self.repository.script_targets(targets)
-        self._know_launches(jobs, frozenset((*chosen, *scripts)) if found else None)
+        self._know_launches(frozenset((*chosen, *scripts)) if self.options.found else None)
         self._know_shared_policies()
         chosen = self._with_dependents(chosen)
         files: list[FileReport] = []
@@ -127,7 +133,7 @@ class _Check:
         judged: list[NodeClaim] = []
         waiting: list[FileResult] = []
         launched: list[FileResult] = []
-        for results in self._all_results(chosen, jobs):
+        for results in self._all_results(chosen):
             files.extend(results.files)
             internal.extend(results.internal)
             judged.extend(results.judged)
@@ -161,14 +167,15 @@ class _Check:
             problem = Unreadable(path, f"an internal error of gbs: {error}", matters=True)
             yield self.reporting.finish(self.judge.unreadable(path, problem, named=True))
 
-    def _all_results(self, chosen: dict[str, bool], jobs: int) -> Iterator[_Results]:
+    def _all_results(self, chosen: dict[str, bool]) -> Iterator[_Results]:
         """Yield what is found out about each of the `chosen` files, in order."""
-        found = self._together(chosen, jobs) if jobs > 1 and len(chosen) >= WORTH_SHARING and not self.keep_runs else {}
+        shares = self.options.jobs > 1 and len(chosen) >= WORTH_SHARING and not self.options.keep_runs
+        found = self._together(chosen) if shares else {}
         for path, named in chosen.items():
             yield found.get(path) or self._results_of(path, named)
 
-    def _together(self, chosen: dict[str, bool], jobs: int) -> dict[str, _Results]:
-        """What `jobs` processes find out about the `chosen` files; what concerns others among them stays with this one."""
+    def _together(self, chosen: dict[str, bool]) -> dict[str, _Results]:
+        """What several processes find out about the `chosen` files; what concerns others among them stays with this one."""
         from pytest_gbs.checking.worker_pool import WorkerPool
 
         launched = self.launches.of_recipe if self.launches is not None else {}
@@ -184,7 +191,7 @@ class _Check:
             done = {path: each for path, each in results.items() if not (each.launched or each.waiting or each.suppressible)}
             return _Share(done, self.judge.parents, self.judge.doubted, self.reporting.sources, tuple(self.guard.bugs))
 
-        pool = WorkerPool(tuple(left), share, min(jobs, len(chosen) // WORTH_SHARING + 1))
+        pool = WorkerPool(tuple(left), share, min(self.options.jobs, len(chosen) // WORTH_SHARING + 1))
         try:
             found.update((path, self._results_of(path, named)) for path, named in chosen.items() if path in launched)
             found.update((path, self._results_of(path, chosen[path])) for path in pool.taken())
@@ -233,21 +240,21 @@ class _Check:
         more = {path: False for path in self.launches.of_recipe if path not in chosen and named & self.launches.depends_on(path)}
         return dict(sorted({**chosen, **more}.items())) if more else chosen
 
-    def _locked_batches(self, base: Base | None) -> tuple[LockedBatches, ...]:
+    def _locked_batches(self) -> tuple[LockedBatches, ...]:
         """What recipes are compared with: `gbs.lock`, if there is one, and an earlier state, if one is given."""
-        lock = self.repository.tree.read("gbs.lock")
+        lock, base = self.repository.tree.read("gbs.lock"), self.options.base
         if base is None and isinstance(lock, Unreadable) and lock.reason == MISSING:
             return ()
         from pytest_gbs.history.lock import locked_batches
 
         return locked_batches(lock, base, what_if=bool(self.evidence.given))
 
-    def _know_launches(self, jobs: int, about: frozenset[str] | None) -> None:
+    def _know_launches(self, about: frozenset[str] | None) -> None:
         """Find the launches, at no cost if there is no script; those that are not `about` these files may be out of date."""
         if self.repository.scripts is not None:
             from pytest_gbs.checking.launching_files import launches_about
 
-            self.judge.know(launches_about(self.repository, jobs, about))
+            self.judge.know(launches_about(self.repository, self.options.jobs, about))
 
     def _know_shared_policies(self) -> None:
         """Find what is expected of recipes because most of them have it."""

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from pytest_gbs.api import check
+from pytest_gbs.api import CheckOptions, check
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
 from pytest_gbs.cli._output import complain_each, slashed
 from pytest_gbs.files.decode import decode
@@ -52,13 +52,14 @@ class CheckRequest(NamedTuple):
         return report
 
     def _check(self, targets: tuple[str, ...], keep_runs: bool) -> Report:
+        options = CheckOptions(keep_runs=keep_runs, jobs=self.jobs)
         if not sys.stderr.isatty():
-            return check(self.tree, targets, self.settings, self.given, keep_runs=keep_runs, jobs=self.jobs)
+            return check(self.tree, targets, self.settings, self.given, options)
         from pytest_gbs.cli._progress import ProgressTree
 
         progress = ProgressTree(self.tree, sys.stderr)
         try:
-            return check(progress, targets, self.settings, self.given, keep_runs=keep_runs, jobs=self.jobs)
+            return check(progress, targets, self.settings, self.given, options)
         finally:
             progress.clear()
 

@@ -10,7 +10,7 @@ import os
 from contextlib import ExitStack
 from typing import Final
 
-from pytest_gbs.api import check
+from pytest_gbs.api import KEEP_RUNS, check
 from pytest_gbs.cli._against_run import on_ranks, read_ran
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import STDIN, CheckRequest, add_input, read_request
@@ -131,7 +131,7 @@ def state_at(request: CheckRequest, name: str, tree: Tree, settings: Settings, l
     """The batches of the recipes in `tree`, called `name`, without its lock; files of `leave_out` are left out."""
     # Neither side is compared with its lock file, which may be broken by a merge.
     unlocked = OverlayTree(tree, {NAME: ""})
-    report: Report = check(unlocked, (), settings, request.given, keep_runs=True)
+    report: Report = check(unlocked, (), settings, request.given, KEEP_RUNS)
     kept = tuple(file for file in report.files if file.path not in leave_out)
     return BatchState(name, tree, report._replace(files=kept))
 

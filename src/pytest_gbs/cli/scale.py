@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pytest_gbs.api import check
+from pytest_gbs.api import KEEP_RUNS, check
 from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._fixing import print_patch, write
@@ -135,7 +135,7 @@ def _context(request: CheckRequest, targets: tuple[str, ...], changed: dict[str,
 
 def _check(request: CheckRequest, targets: tuple[str, ...], changed: Mapping[str, Source], given: CommandLineHardware) -> Report:
     tree = OverlayTree(request.tree, changed) if changed else request.tree
-    return check(tree, targets, request.settings, given, keep_runs=True)
+    return check(tree, targets, request.settings, given, KEEP_RUNS)
 
 
 def _subjects(request: CheckRequest, report: Report, here: CommandLineHardware) -> Iterator[_Subject | Stuck]:

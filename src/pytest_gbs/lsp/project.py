@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from pytest_gbs.api import check_worktree
+from pytest_gbs.api import CheckOptions, check_worktree
 from pytest_gbs.checking.memory import Memory
 from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.globs import matches_any
@@ -103,7 +103,7 @@ class Project:
         if not targets:
             return EMPTY
         tree = OverlayTree(self.tree, files) if files else self.tree
-        return check_worktree(tree, targets, self.settings, given, keep_runs=True, found=True, memory=self._memory)
+        return check_worktree(tree, targets, self.settings, given, CheckOptions(keep_runs=True, found=True, memory=self._memory))
 
     def concerns(self, path: str) -> bool:
         """Whether a file is to be looked at: the settings do not exclude it."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_gbs import formats
-from pytest_gbs.api import check_worktree
+from pytest_gbs.api import CheckOptions, check_worktree
 from pytest_gbs.checking.accepted import accepted, read_baseline
 from pytest_gbs.checking.changed import check_changed
 from pytest_gbs.checking.strict import tighten
@@ -82,7 +82,7 @@ class CheckedTree(NamedTuple):
         tree = WorkTree(self.root, self.settings.max_file_size, self.settings.exclude, named, most)
         given, since = self.options.given, self.options.changed_since
         if since is None or keep_runs:
-            return check_worktree(tree, targets, self.settings, given, keep_runs=keep_runs)
+            return check_worktree(tree, targets, self.settings, given, CheckOptions(keep_runs=keep_runs))
         report = check_changed(tree, targets, self.settings, given, root=self.root, revision=since)
         return tighten(accepted(report, self.settings, tree, targets)._replace(notices=()), self.settings)
 
