@@ -50,6 +50,15 @@ def test_a_dash_is_standard_output(command: str, stale: Path, gbs: Gbs) -> None:
     assert [path.name for path in stale.iterdir() if path.is_file()] == ["sft.yaml"]
 
 
+@pytest.mark.parametrize("command", ["check --output-file gbs.lock", "check --output json:gbs.lock", "show --output-file gbs.lock"])
+def test_no_report_replaces_the_lock(command: str, stale: Path, gbs: Gbs) -> None:
+    assert gbs("lock").code == 0
+    before = (stale / "gbs.lock").read_bytes()
+    found = gbs(*command.split())
+    assert (found.code, "a lock; nothing was written" in found.err) == (2, True)
+    assert (stale / "gbs.lock").read_bytes() == before
+
+
 def test_several_formats_in_one_run(stale: Path, gbs: Gbs) -> None:
     text = gbs("check")
     (stale / ".out").mkdir()

@@ -86,7 +86,15 @@ def _whole_folder(git: Git) -> Path:
     return git.root
 
 
-@pytest.mark.parametrize("make", [_worktree, _alternate, _whole_folder], ids=lambda make: make.__name__.strip("_"))
+def _settings(git: Git) -> Path:
+    (git.root / "more").write_text('[include]\n\tpath = "pipe" \n')
+    with (git.root / ".git" / "config").open("a", encoding="utf-8") as file:
+        file.write("[Include] Path=../more\n")
+    _replace(git.root / "pipe")
+    return git.root
+
+
+@pytest.mark.parametrize("make", [_worktree, _alternate, _whole_folder, _settings], ids=lambda make: make.__name__.strip("_"))
 def test_a_pipe_where_another_folder_is_named(make: Callable[[Git], Path], tmp_path: Path) -> None:
     (tmp_path / "repo").mkdir()
     found = _run(make(_repository(tmp_path / "repo")), "diff", "HEAD")
@@ -97,6 +105,8 @@ def test_what_git_does_not_read_may_be_a_pipe(tmp_path: Path) -> None:
     git = _repository(tmp_path)
     _replace(git.root / ".git" / "hooks" / "pre-commit")
     _replace(git.root / "pipe")
+    git.run("config", "mine.pathname", "../pipe")
+    git.run("config", "include.path", "/dev/null")
     assert _run(tmp_path, "diff", "HEAD").code == 0
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import checked, codes
+from tests.launches.building import checked, codes, launched, recipe
 
 PROGRAM = "import transformers\nparser = transformers.HfArgumentParser((transformers.TrainingArguments,))\n"
 FLAGS = "--model_name_or_path m --data_path d --learning_rate 2e-5 --output_dir o"
@@ -57,3 +57,10 @@ def test_a_name_on_the_command_line_verifies_the_batch_and_refutes_nothing(name:
     report = checked(tmp_path, {"train.py": PROGRAM, "run.sh": text})
     assert codes(report) == []
     assert any(file.verdict == "verified" for file in report.files if file.path == "run.sh") == held
+
+
+def test_a_launch_is_compared_with_no_more_than_twenty_claims_of_its_recipe(tmp_path: Path) -> None:
+    stated = "".join(f"# global batch size {number} on 8 GPUs\n" for number in range(100, 130))
+    command = "accelerate launch --num_processes 16 train.py --config a.yaml\n"
+    (run,) = launched(checked(tmp_path, {"train.py": PROGRAM, "a.yaml": recipe(comment=stated), "run.sh": command}))
+    assert [each.declaration.value for each in run.claims] == list(range(100, 120))

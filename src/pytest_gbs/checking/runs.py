@@ -29,6 +29,7 @@ from pytest_gbs.model.document import NOTEBOOK, Document
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.launch import Kind, Launch
+from pytest_gbs.model.limits import MOST_CLAIMS_OF_LAUNCH
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.quantity import HARDWARE, ONE_GPU, Name, Note, Origin, Quantity, Size
 from pytest_gbs.model.record import Final, NamedTuple
@@ -228,6 +229,6 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
 
 
 def claimed_in(run: Run, seen: Geometry) -> Iterator[Declaration]:
-    """Yield what is claimed of `run` as it reads in another world."""
-    each = (multiplied(claim.declaration, seen) for claim in run.claims)
+    """Yield what is claimed of `run` as it reads in another world, that of a launch."""
+    each = (multiplied(claim.declaration, seen) for claim in run.claims[:MOST_CLAIMS_OF_LAUNCH])
     yield from (claim for claim in each if claim is not None)

@@ -125,9 +125,10 @@ def write_out(name: str, text: str) -> None:
         UsageError: it can't be written.
     """
     from pytest_gbs.files.writing import must_stay, write_file
+    from pytest_gbs.history.lockfile import NAME
 
-    if name.lower().endswith(_NEVER_OURS) and os.path.isfile(name):  # noqa: PTH113
-        raise UsageError(f"can't write {name}: there is such a file, which may be a recipe or a script; nothing was written")
+    if name.lower().endswith((*_NEVER_OURS, NAME)) and os.path.isfile(name):  # noqa: PTH113
+        raise UsageError(f"can't write {name}: there is such a file, which may be a recipe, a script or a lock; nothing was written")
     data = text.encode("utf-8", "backslashreplace")
     try:
         if os.path.lexists(name) and not os.path.isfile(name):  # a pipe, a device  # noqa: PTH113

@@ -1,7 +1,7 @@
 """The folder in which git keeps what belongs to a working tree, and what in it would make git wait."""
 
 # Paths are plain text here: `import pathlib` alone takes 4 ms, and joining paths with it more than opening them.
-# ruff: noqa: PTH100, PTH118, PTH120
+# ruff: noqa: PTH100, PTH111, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from pytest_gbs.files.regular import not_regular, read_bytes
-from pytest_gbs.model.limits import DEEPEST_FOLDER, MOST_GIT_FILES, MOST_POINTER_BYTES
+from pytest_gbs.files.regular import PIPE, not_regular, read_bytes
+from pytest_gbs.model.limits import DEEPEST_FOLDER, MOST_GIT_FILES, MOST_INCLUDED, MOST_POINTER_BYTES, MOST_SETTINGS_BYTES
+from pytest_gbs.model.pattern import lazy_pattern
 
 _LEADING: Final = (("", "commondir"), ("objects/", "info/alternates"))  # where in a git folder a file names another folder, and the file
 
@@ -44,7 +45,23 @@ def special_file(folder: str) -> str | None:
                 return None
             if (kind := _kind(entry)) is not None:
                 return f"{entry.path} is {kind}"
+    return _included([f"{each}/{name}" for each in folders for name in ("config", "config.worktree")])
+
+
+def _included(files: list[str]) -> str | None:
+    """The named pipe that one of these settings of git includes, or a file that they include does, in words; None if none does."""
+    for file in files:  # grows while it is gone through
+        data = read_bytes(file, MOST_SETTINGS_BYTES)
+        for match in _path().finditer(os.fsdecode(data)) if isinstance(data, bytes) else ():
+            named = os.path.join(os.path.dirname(file), os.path.expanduser(match[1]))
+            if not_regular(named) == PIPE:
+                return f"{named}, which {file} includes, is {PIPE}"
+            if named not in files and len(files) < MOST_INCLUDED:
+                files.append(named)
     return None
+
+
+_path = lazy_pattern(r'(?im)\bpath[ \t]*=[ \t]*"?([^"\n]+?)"?[ \t\r]*$')
 
 
 def _entries(folder: str, depth: int) -> Iterator[os.DirEntry[str]]:

@@ -16,6 +16,7 @@ from pytest_gbs.model.record import Final
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _PIECE: Final = 1 << 18
 FOLDER: Final = "a folder, not a file"
+PIPE: Final = "a named pipe, not a regular file"
 MISSING: Final = "there is no such file"
 NOWHERE: Final = "a symbolic link that leads nowhere"
 LARGER: Final = "larger than"
@@ -25,7 +26,7 @@ OUTSIDE: Final = "a link that leads out of the tree; name the file itself to rea
 NOT_THERE: Final = frozenset((FOLDER, MISSING, NOWHERE, CIRCLE))
 _KINDS: Final = (
     (stat.S_ISDIR, FOLDER),
-    (stat.S_ISFIFO, "a named pipe, not a regular file"),
+    (stat.S_ISFIFO, PIPE),
     (stat.S_ISSOCK, "a socket, not a regular file"),
     (stat.S_ISCHR, "a device, not a regular file"),
     (stat.S_ISBLK, "a device, not a regular file"),

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from pytest_gbs.fixes.editing import Read, by_source, edit_all, overlap, shifting
+from pytest_gbs.fixes.editing import Read, bare, by_source, edit_all, overlap, shifting
 from pytest_gbs.fixes.rereading import unintended
 from pytest_gbs.model.limits import MOST_FIX_ROUNDS
 from pytest_gbs.model.location import Source
@@ -98,12 +98,16 @@ def _reading(state: _State, read: Read) -> Read:
 def _batch(report: Report, offer: Offer, read: Read, refused: Mapping[tuple[str, str, str, str], RefusedFix]) -> list[FindingFix]:
     """A repair for each finding that has one left, without those that touch another's place."""
     batch: list[FindingFix] = []
+    taken: defaultdict[str, list[Edit]] = defaultdict(list)  # places by their files
     findings = sorted(report.findings(), key=lambda each: (each.code, each.at[:3], each.message))
     for finding in findings:
         offered = (FindingFix(finding, fix) for fix in offer(finding, read) if fix.edits)
         repair = next((each for each in offered if _name(each) not in refused), None)
-        if repair is not None and not any(overlap(repair.fix.edits, other.fix.edits) for other in batch):
+        edits = [bare(edit) for edit in repair.fix.edits] if repair is not None else []
+        if repair is not None and not any(overlap(edit, other) for edit in edits for other in taken[edit.at.source]):
             batch.append(repair)
+            for edit in edits:
+                taken[edit.at.source].append(edit)
     return batch
 
 

@@ -17,24 +17,18 @@ def by_source(edits: Iterable[Edit]) -> dict[str, tuple[Edit, ...]]:
     """The edits of each file in text order, equal ones once."""
     found: defaultdict[str, dict[Edit, None]] = defaultdict(dict)
     for edit in edits:
-        found[edit.at.source].setdefault(_bare(edit))
+        found[edit.at.source].setdefault(bare(edit))
     return {path: tuple(sorted(of_file, key=lambda edit: edit.at[1:3])) for path, of_file in found.items()}
 
 
-def _bare(edit: Edit) -> Edit:
+def bare(edit: Edit) -> Edit:
     """`edit` without its key path: two rules may reach one place in two ways."""
     return edit._replace(at=edit.at._replace(path=None))
 
 
-def overlap(edits: Iterable[Edit], others: Iterable[Edit]) -> bool:
-    """Whether two edits touch each other; equal ones do not."""
-    first, second = {_bare(edit) for edit in edits}, {_bare(edit) for edit in others}
-    return any(_touch(a, b) for a in first for b in second if a != b)
-
-
-def _touch(a: Edit, b: Edit) -> bool:
-    same_file = a.at.source == b.at.source
-    return same_file and a.at.start <= b.at.stop and b.at.start <= a.at.stop
+def overlap(a: Edit, b: Edit) -> bool:
+    """Whether two bare edits of one file touch each other; equal ones do not."""
+    return a != b and a.at.start <= b.at.stop and b.at.start <= a.at.stop
 
 
 def edit_all(edits: Mapping[str, tuple[Edit, ...]], read: Read) -> dict[str, Source] | str:

@@ -39,6 +39,7 @@ DEEPEST_BRACKETS: Final = 4  # brackets within each other in arithmetic; deeper 
 LONGEST_PROSE: Final = 200_000  # characters of a document; what a longer one states is not read
 MOST_SECTIONS: Final = 500  # sections of a document; what one with more of them states is not read
 MOST_SUBJECTS: Final = 8  # recipes and launches that a statement of a document may be about; it is about none of more
+MOST_CLAIMS_OF_LAUNCH: Final = 20  # claims of a recipe that each of its launches is compared with; later ones are about the recipe alone
 MOST_SUPPRESSIONS: Final = 500  # `gbs: ignore` comments of a file; those behind them silence nothing
 MOST_SUPPRESSIONS_ON_A_LINE: Final = 20  # `gbs: ignore` comments on one line; those behind them silence nothing
 
@@ -133,6 +134,7 @@ MOST_REPORTED_COMMITS: Final = 40  # commits that `gbs report --since` looks at,
 MOST_MESSAGE_BYTES: Final = 5_000_000  # bytes of those messages; the rest is not read
 MOST_GIT_SECONDS: Final = 120  # seconds that one git command may take; a longer one is a usage error
 MOST_REVISION_SECONDS: Final = 20  # seconds that git may take to say what a revision means; a longer one is a usage error
+MOST_INCLUDED: Final = 50  # files of git's settings, those that they include counted; later ones are not searched for pipes
 MOST_GIT_FILES: Final = 100_000  # files of a git folder that are searched for pipes and devices; git may wait for those behind them
 
 # What a script may launch that was not read to its end

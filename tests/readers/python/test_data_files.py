@@ -63,9 +63,16 @@ FILES = {
     "twice.yaml": "batch: 4\n",
     "a/twice.yaml": "batch: 8\n",
     "a/loader.py": LOADER,
+    **{f"a/run{number}.json": '{"batch": 4}' for number in range(21)},
     "a/long.yaml": "batch: 4\n".ljust(100_000, "#"),
     "a/longer.yaml": "batch: 4\n".ljust(100_001, "#"),
 }
+
+
+def of_files(many: int) -> str:
+    """A call with what so many files have, all of which say 4."""
+    loaded = (f"json.load(open('run{number}.json'))['batch']" for number in range(many))
+    return CALL.format(f"max({', '.join(loaded)})")
 
 
 def composes(folder: str, name: str) -> tuple[dict[str, Any], dict[KeyPath, Location]] | None:
@@ -98,6 +105,7 @@ def reported(text: str) -> str | None:
     [
         pytest.param("c = yaml.safe_load(open('none.yaml'))\n" + CALL.format("c['batch']"), id="a file that is not there"),
         pytest.param("c = yaml.safe_load(open('broken.yaml'))\n" + CALL.format("c['train']"), id="a file that YAML refuses"),
+        pytest.param(of_files(21), id="one file too many"),
         pytest.param("c = yaml.safe_load(open('longer.yaml'))\n" + CALL.format("c['batch']"), id="a file of too many characters"),
         pytest.param("c = yaml.safe_load(open('list.yaml'))\n" + CALL.format("c[0]['batch']"), id="no mapping"),
         pytest.param("c = yaml.safe_load(open('twice.yaml'))\n" + CALL.format("c['batch']"), id="two files of that name"),
@@ -149,6 +157,7 @@ def test_what_may_be_otherwise_is_not_known(text: str) -> None:
     "text",
     [
         pytest.param("c = yaml.safe_load(open('run.yaml'))\n" + CALL.format("c['train']['batch']"), id="opened in the call"),
+        pytest.param(of_files(20), id="as many files as may be"),
         pytest.param("c = yaml.safe_load(open('long.yaml'))\n" + CALL.format("c['batch']"), id="as many characters as may be"),
         pytest.param("c = yaml.safe_load(open('./run.yaml'))\n" + CALL.format("c['train']['batch']"), id="in the folder itself"),
         pytest.param("with open('run.yaml') as f:\n    c = yaml.safe_load(f)\n" + CALL.format("c['train']['batch']"), id="with"),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.limits import MOST_IMPORTED_MODULES
 from pytest_gbs.model.location import below
 from pytest_gbs.readers.command_settings import OF_PROCESSES
 from pytest_gbs.readers.python.data_files import composed, configuration, loaded
@@ -43,7 +44,9 @@ class LibraryCalls(Options):
             path = Place(path.value, path.start, path.stop, inside=False)
         if self.modules is None or not isinstance(path, Place):
             return None
-        return loaded(path.path, None if path.inside else self.home, self.modules.context.read, span)
+        named = path.path, None if path.inside else self.home
+        self.modules.loaded.add(named)
+        return loaded(*named, self.modules.context.read, span) if len(self.modules.loaded) <= MOST_IMPORTED_MODULES else None
 
     def leaves_open(self, path: Value, keys: tuple[str, ...]) -> bool:
         """Whether a configuration of DeepSpeed at `path` says "auto" of `keys`, or nothing."""

@@ -78,6 +78,7 @@ class Modules:
         self.changed: dict[tuple[ast.FunctionDef, str], dict[AttributePath, ast.Constant | None]] = {}
         self.handed_on: dict[Scope, dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]] = {}
         self.uses: dict[Scope, Any] = {}
+        self.loaded: set[tuple[str, str | None]] = set()  # YAML and JSON files that programs load, by their names and where these are
 
     def function(self, name: str, program: Program, scopes: Scopes, depth: int = 0) -> Defined | None:
         """The function that `name` is in the module of `program`, defined there or imported; None if it can't be found."""
