@@ -214,6 +214,40 @@ def test_files_that_several_launches_read_are_parsed_once(tmp_path: Path) -> Non
     assert one.companions[0].document is other.companions[0].document
 
 
+ACCUMULATES = """\
+from accelerate import Accelerator
+from torch.utils.data import DataLoader
+
+accelerator = Accelerator(gradient_accumulation_steps=2)
+loader = DataLoader(data, batch_size=4)
+model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+for batch in loader:
+    with accelerator.accumulate(model):
+        accelerator.backward(model(batch))
+        optimizer.step()
+"""
+
+
+# accelerate takes what a configuration of DeepSpeed says before what the program asks for.
+@pytest.mark.parametrize(
+    ("file", "flags", "engine", "expected"),
+    [
+        pytest.param("DEEPSPEED", "", '{"gradient_accumulation_steps": 16}', 192, id="4 x 16 x 3"),
+        pytest.param("DEEPSPEED", "", '{"gradient_accumulation_steps": "auto"}', 24, id="left to the program"),
+        pytest.param("DEEPSPEED", "", '{"gradient_accumulation_steps": 0}', 24, id="no number of batches"),
+        pytest.param("MULTI_GPU", "", '{"gradient_accumulation_steps": 16}', 24, id="without DeepSpeed"),
+        pytest.param("MULTI_GPU", "--use_deepspeed --deepspeed_config_file ds.json", '{"gradient_accumulation_steps": 8}', 96, id="flags"),
+    ],
+)
+def test_a_configuration_of_deepspeed_that_a_launcher_names_accumulates(
+    file: str, flags: str, engine: str, expected: int, tmp_path: Path
+) -> None:
+    named = accelerate(3).replace("MULTI_GPU", file) + "deepspeed_config:\n  deepspeed_config_file: ds.json\n"
+    script = f"accelerate launch --config_file zero.yaml {flags} train.py\n"
+    files = {"train.py": ACCUMULATES, "ds.json": engine, "zero.yaml": named, "run.sh": script}
+    assert batches(checked(tmp_path, files)) == [expected]
+
+
 def test_launches_of_a_loop_that_are_the_same_are_one(tmp_path: Path) -> None:
     loop = "for seed in 1 2 3; do\n  torchrun --nproc_per_node 8 train.py --config sft.yaml --seed $seed\ndone\n"
     assert batches(checked(tmp_path, {"sft.yaml": recipe(), "run.sh": loop})) == [128]

@@ -1,7 +1,7 @@
 """A launcher file of accelerate with another accumulation than the recipe that it launches.
 
 `deepspeed_config.gradient_accumulation_steps` in the file of `accelerate launch --config_file` is handed to every script that is
-launched with it. `accelerate config` asks for it and writes 1.
+launched with it. `accelerate config` asks for it and writes 1. A configuration of DeepSpeed that this file names counts in its place.
 
 What the framework does: accelerate makes it DeepSpeed's value. The Trainer of transformers compares it with its own and stops before the
 first step: `ds gradient_accumulation_steps=1 vs hf gradient_accumulation_steps=8` (transformers 5.23.0,
@@ -31,8 +31,8 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield what becomes of the accumulation that the launcher of `run` gives beside that of the recipe."""
     start = run.launch.start if run.launch else None
     given = _accumulation(start.sizes) or next((q for f in start.files if (q := _accumulation(f.quantities))), None) if start else None
-    if given is None or given.at is None:
-        return
+    if given is None or given.at is None or (_is_trainer(run) and any(given.at.source == c.document.source.path for c in run.companions)):
+        return  # the Trainer compares its arguments with a configuration of DeepSpeed, which is another rule's
     own = _of_recipe(run)
     if own is None:
         return
@@ -76,7 +76,8 @@ def _disagrees(run: Run, given: Quantity, at: Location, own: Quantity) -> Findin
     trainer = _is_trainer(run)
     does = "the Trainer stops at start" if trainer else "accelerate uses the launcher's value"
     where = "on the command line" if own.origin == Origin.LAUNCH else "in the recipe"
-    message = f"{given.key} is {given.value:,} in the launcher file, but {own.key} is {own.value:,} {where}; {does}"
+    file = "DeepSpeed's configuration" if given.key == Name.GRADIENT_ACCUMULATION_STEPS else "the launcher file"
+    message = f"{given.key} is {given.value:,} in {file}, but {own.key} is {own.value:,} {where}; {does}"
     related = (Related(own.at, "accumulation"),) if own.at else ()
     return Finding(
         ITS_RULE,

@@ -37,6 +37,9 @@ _PARALLEL: Final = {
     Name.SEQUENCE_PARALLEL_SIZE: "--parallelism_config_sp_size",
 }
 _Size = Quantity | Unknown
+# What names the configuration of DeepSpeed in the file, and its key.
+_ENGINE: Final = ("deepspeed_config", "deepspeed_config_file")
+_ACCUMULATION: Final = "gradient_accumulation_steps"
 
 
 class AccelerateCommand(NamedTuple):
@@ -44,7 +47,8 @@ class AccelerateCommand(NamedTuple):
 
     `named` is the word that names the file; `file` is None if it can't be read. `key` is how the option for the processes is
     spelled, where another program hands it on. `visible` are the devices that a single process sees, None if the machine decides.
-    `counted` are those of the only machine of a job, or the only one that there is: no file of a user's says otherwise.
+    `counted` are those of the only machine of a job, or the only one that there is: no file of a user's says otherwise. `engine` is the
+    configuration of DeepSpeed that an option or the file names.
     """
 
     own: tuple[Word, ...]
@@ -53,6 +57,7 @@ class AccelerateCommand(NamedTuple):
     file: LauncherFile | None
     visible: Quantity | Unknown | None = None
     counted: Quantity | None = None
+    engine: Document | None = None
 
     @property
     def chosen(self) -> bool:
@@ -83,7 +88,9 @@ def given(parts: Split, command: Command, context: LauncherContext) -> Accelerat
     document = document_of(named[1], command, context) if named is not None else None
     visible = _visible(parts.own, document, command)
     at_machine = counted if isinstance(counted, Quantity) else _only_one(visible, parts, command)
-    return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file, visible, at_machine)
+    engine = option(parts.own, "--deepspeed_config_file") or (None, word_at(document, _ENGINE) if document is not None else None)
+    configured = document_of(engine[1], command, context)
+    return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file, visible, at_machine, configured)
 
 
 def _visible(own: tuple[Word, ...], document: Document | None, command: Command) -> Quantity | Unknown | None:
@@ -202,10 +209,16 @@ def _parallel(of: AccelerateCommand) -> Iterator[_Size]:
 
 
 def _accumulation(of: AccelerateCommand) -> Iterator[_Size]:
-    """Yield the accumulation that a DeepSpeed launch exports; elsewhere the recipe's own holds (ACC utils/launch.py:568-570)."""
+    """Yield the accumulation that a DeepSpeed launch exports; elsewhere the recipe's own holds (ACC utils/launch.py:568-570).
+
+    A number in a configuration of DeepSpeed is taken before all others (accelerate 1.15.0, accelerator.py:2207-2214).
+    """
     stated = option(of.own, "--gradient_accumulation_steps")
     found = of.of_file(Name.GRADIENT_ACCUMULATION_STEPS)
-    if of.deepspeed and stated is not None:
+    engine = word_at(of.engine, (_ACCUMULATION,)) if of.deepspeed and of.engine is not None else None
+    if engine is not None and (steps := number(engine) or 0) > 0:
+        yield Quantity(Name.GRADIENT_ACCUMULATION_STEPS, steps, Origin.LAUNCHER, at=engine.value_at, key=_ACCUMULATION)
+    elif of.deepspeed and stated is not None:
         yield size(Name.GRADIENT_ACCUMULATION_STEPS, stated[1], stated[0])
     elif of.deepspeed and found is not None:
         yield found
