@@ -248,6 +248,46 @@ def test_a_configuration_of_deepspeed_that_a_launcher_names_accumulates(
     assert batches(checked(tmp_path, files)) == [expected]
 
 
+LOADS = """\
+import argparse
+from accelerate import Accelerator
+from loading import build
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--train_batch_size", type=int, default=8)
+args = parser.parse_args()
+accelerator = Accelerator()
+loader = build(data, batch_size=args.train_batch_size{more})
+model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+for batch in loader:
+    with accelerator.accumulate(model):
+        accelerator.backward(model(batch))
+        optimizer.step()
+"""
+BUILDS = """\
+from torch.utils.data import DataLoader
+
+def build(data, batch_size, **kwargs):
+    loader = DataLoader(data, batch_size=batch_size, **kwargs)
+    return loader
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        pytest.param("", 6, id="nothing further"),
+        pytest.param(", shuffle=True", 6, id="something else"),
+        pytest.param(", **more", None, id="what is not known"),
+    ],
+)
+def test_a_function_of_another_file_hands_on_further_arguments(more: str, expected: int | None, tmp_path: Path) -> None:
+    files = {"train.py": LOADS.format(more=more), "loading.py": BUILDS}
+    script = {"run.sh": "accelerate launch --multi_gpu --num_processes 2 train.py --train_batch_size 3\n"}
+    found = batches(checked(tmp_path, files | script))
+    assert [each for each in found if each is not None] == ([] if expected is None else [expected])
+
+
 def test_launches_of_a_loop_that_are_the_same_are_one(tmp_path: Path) -> None:
     loop = "for seed in 1 2 3; do\n  torchrun --nproc_per_node 8 train.py --config sft.yaml --seed $seed\ndone\n"
     assert batches(checked(tmp_path, {"sft.yaml": recipe(), "run.sh": loop})) == [128]

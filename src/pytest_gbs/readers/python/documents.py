@@ -29,7 +29,7 @@ from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.nodes import mapping_of
 from pytest_gbs.readers.python.parents import bound, inherited, takes_in
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import Found, Known, Lost, Table, Value, batch_name, sets_batch, table_of
+from pytest_gbs.readers.python.results import Found, Known, Lost, Table, Value, batch_name, sets_batch, table_of, value_below
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes, read_scopes
 from pytest_gbs.readers.python.sentences import trained_by_fit
 from pytest_gbs.readers.python.trainers import given_to_trainers
@@ -65,10 +65,17 @@ def read_launched(program: Program, scopes: Scopes, line: CommandLine, modules: 
         return
     found = [*islice(batch_calls(scopes, evaluator), MOST_DOCUMENTS), *_loops(scopes, evaluator)]
     has_table = modules.context.has_table
-    if not any(sets_batch(table) and (name == LOOP or any(map(has_table, name.split()))) for name, _, table in found):
+    if not any(
+        _loads_batches(table) if name == LOOP else sets_batch(table) and any(map(has_table, name.split())) for name, _, table in found
+    ):
         found = list(islice(_made_elsewhere(evaluator), MOST_DOCUMENTS)) or found
     for document, (_, _, table) in _documents(program, scopes, found):
         yield Started(document, dict(_given(table, ())), tuple(dict.fromkeys(_assumed(table, evaluator))))
+
+
+def _loads_batches(loop: Table) -> bool:
+    """Whether it is known what a training loop goes by: itself, or the batch of its data loader."""
+    return sets_batch(loop) or isinstance(value_below(loop, ("DataLoader", "batch_size")), Known)
 
 
 def _made_elsewhere(evaluator: Evaluator) -> Iterator[Found]:

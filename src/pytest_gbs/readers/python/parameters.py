@@ -132,6 +132,9 @@ class Parameters(Expressions):
         if is_unpacked(call) or any(each.arg is None for each in call.keywords):
             return {each: self.lost(call) for each in by_name.values()}
         given: dict[ast.AST, Value] = {node: self.value(each, scope) for node, each in zip(plain, call.args, strict=False)}
+        if function.args.kwarg is not None:
+            further = {each.arg: (self.name_of(each, call), self.value(each.value, scope)) for each in call.keywords if each.arg}
+            given[function.args.kwarg] = Table({k: v for k, v in further.items() if k not in by_name}, *self.program.span(call))
         named = {by_name[each.arg]: each.value for each in call.keywords if each.arg in by_name}
         return given | {node: self.value(each, scope) for node, each in named.items()}
 
