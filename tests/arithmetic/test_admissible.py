@@ -31,6 +31,7 @@ def monomial(coefficient: int, *free: str) -> Monomial:
         pytest.param(monomial(128), (Interval(128, 128),), (0,), id="known and true"),
         pytest.param(monomial(64), (Interval(128, 128),), (), id="known and false"),
         pytest.param(monomial(1, P, W), (Interval(1, 9),), None, id="two free sizes"),
+        pytest.param(monomial(0, W), (Interval(1, 9),), None, id="nothing on any number of GPUs"),
         pytest.param(monomial(100, W), (Interval(950, 1499),), (10, 11, 12, 13, 14), id="a rounded claim"),
         pytest.param(monomial(1, W), (Interval(65_537, 65_537),), (), id="more GPUs than there are"),
     ],

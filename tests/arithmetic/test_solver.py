@@ -34,6 +34,13 @@ def test_an_unknown_operand_leaves_the_result_out() -> None:
     assert N.GLOBAL_BATCH_SIZE not in solve(known, ALL)
 
 
+def test_an_equation_that_rounding_leaves_open_is_checked_once_its_sizes_are_known() -> None:
+    known = sizes(data_parallel_size=4, tensor_parallel_size=3, num_nodes=2, gpus_per_node=8)
+    found = solve(known, (DATA_PARALLEL, WORLD))[N.DATA_PARALLEL_SIZE]
+    assert isinstance(found, Conflict)
+    assert [each.value for each in found.values] == [4, 5]  # 16 GPUs // 3
+
+
 def test_two_missing_factors_are_not_guessed() -> None:
     solved = solve(sizes(global_batch_size=128, micro_batch_size=4), ALL)
     assert N.GRADIENT_ACCUMULATION_STEPS not in solved

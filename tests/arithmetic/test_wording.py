@@ -2,9 +2,9 @@
 
 import pytest
 
-from pytest_gbs.arithmetic.wording import amounts, assumed, called, count, fraction, leaves, listing, quotient, several, short
+from pytest_gbs.arithmetic.wording import amounts, assumed, called, count, degree, fraction, leaves, listing, quotient, several, short
 from pytest_gbs.model.assumption import Assuming, Assumption
-from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
+from pytest_gbs.model.quantity import Name, Note, Origin, Quantity, Reason, Unknown
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,19 @@ from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
 )
 def test_what_a_size_is_called(name: str, long: str, brief: str) -> None:
     assert (called(name), short(name)) == (long, brief)
+
+
+@pytest.mark.parametrize(
+    ("origin", "note", "words"),
+    [
+        pytest.param(Origin.FILE, "", "tensor 2", id="stated"),
+        pytest.param(Origin.FILE, "a remark", "tensor 2", id="stated, with a note"),
+        pytest.param(Origin.DERIVED, "", "tensor 2", id="computed"),
+        pytest.param(Origin.DERIVED, "16, clamped to the GPUs", "tensor 2 (16, clamped to the GPUs)", id="another than is stated"),
+    ],
+)
+def test_a_parallel_size_says_why_it_is_another(origin: str, note: str, words: str) -> None:
+    assert degree(Quantity(Name.TENSOR_PARALLEL_SIZE, 2, origin, note=Note(note))) == words
 
 
 @pytest.mark.parametrize(("value", "words"), [(1, "1 node"), (2, "2 nodes"), (4_096, "4,096 nodes")])

@@ -80,6 +80,11 @@ def test_a_sentence_is_about_no_more_than_eight_launches(tmp_path: Path, many: i
     assert found == [(128, held)] * many
 
 
+def test_a_table_of_two_columns_states_what_it_is_about_whatever_its_heading(tmp_path: Path) -> None:
+    readme = "# Train\n\n| Field | Value |\n|---|---|\n| Global batch size | 64 |\n" + command()
+    assert codes(checked(tmp_path, {"README.md": readme, "train.py": TRAINER})) == ["GBS301"]
+
+
 def test_a_link_to_a_file_of_the_repository_names_it(tmp_path: Path) -> None:
     readme = "# Train\n\nThe global batch size is 64: [run.sh](https://github.com/team/ours/blob/main/scripts/run.sh).\n"
     script = f"torchrun --nproc_per_node=4 train.py {FLAGS} --per_device_train_batch_size 4 --gradient_accumulation_steps 8\n"

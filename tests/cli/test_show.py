@@ -93,6 +93,11 @@ class TestAtALine:
         said = gbs("show", "a.yaml:2").out
         assert "  launched by           run.sh:1 on 16 GPUs: 128" in said.splitlines()
 
+    def test_what_a_launch_changes_of_the_batch(self, repo: Path, gbs: Gbs) -> None:
+        launch = self.LAUNCH.format(8, "a.yaml").replace("\n", " --gradient_accumulation_steps 16\n")
+        write(repo, {"a.yaml": UNCLAIMED, "train.py": "", "run.sh": launch})
+        assert "  launched by           run.sh:1 on 8 GPUs with accumulation 16: 512" in gbs("show", "a.yaml:2").out.splitlines()
+
     def test_a_call_of_a_program_and_a_later_document(self, repo: Path, gbs: Gbs) -> None:
         call = 'SFTConfig(output_dir="out", per_device_train_batch_size={})\n'
         program = "from trl import SFTConfig\n" + call.format(2) + call.format(4)

@@ -22,6 +22,8 @@ GLOBAL = "global_batch_size"
         ("gbs=128", 128),
         ("GBS128", 128),
         ("GBS = 2**10", 1024),
+        ("GBS = 2^40", 1_099_511_627_776),
+        ("global batch size 256, 4 (accumulation steps)", 256),
         ("GBS：128", 128),
         ("global batch size: 512", 512),
         ("Global batch size of 128 split across all workers", 128),
@@ -133,6 +135,7 @@ def test_prompts_per_step_are_a_size_of_their_own() -> None:
         ("Config for 8 nodes\nGBS 128", {"num_nodes": 8}),
         ("8 nodes of 8 GPUs\nglobal batch size: 512", {"num_nodes": 8, "gpus_per_node": 8}),
         ("8 nodes of 8 GPUs\n\nglobal batch size: 512", {}),
+        ("global batch size 128 with 8 GPUs or 8 GPUs on 2 nodes", {"world_size": 8, "num_nodes": 2}),
     ],
 )
 def test_conditions_are_those_of_its_own_statement_or_paragraph(text: str, conditions: dict[str, int]) -> None:

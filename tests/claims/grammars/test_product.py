@@ -18,6 +18,8 @@ def test_settings_side_by_side_are_no_arithmetic(text: str) -> None:
     ("text", "result", "factors"),
     [
         ("GBS = 8 x 16 x 1 = 128", 128, [8, 16, 1]),
+        ("global batch size 64 = 2×accumulation steps 4×8", 64, [2, 4, 8]),
+        ("global batch size = 4 x 8 V100 32gb GPUs x 2 = 64", 64, [4, 8, 2]),
         ("GBS＝8×16＝128", 128, [8, 16]),
         ("GBS 128=1*2*64", 128, [1, 2, 64]),
         ("Effective batch = 4×4 = 16", 16, [4, 4]),
@@ -277,6 +279,7 @@ def test_an_accumulation_worked_out_states_the_batch_that_is_divided(text: str, 
     "text",
     [
         "DP = GPUs / (tp*pp) = 512 / (2*4) = 64",
+        "global batch size: dp = 64 / 8 = 8",
         "GA = GBS / (world*lbs) = 64",
         "steps = rows / (gpus*bs) = 8192 / (32*4) = 64",
         "GA = GBS / lbs = 8192 / 4 = 2048",

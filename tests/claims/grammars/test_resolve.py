@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.model.declaration import Force
 from tests.claims.grammars.support import BATCHES, SOURCE, batch, block, declared
 
 
@@ -34,6 +35,11 @@ def test_of_two_readings_the_one_with_arithmetic_counts() -> None:
 def test_claims_for_other_hardware_stay_apart() -> None:
     found = [d for d in declared("for 8 nodes use GBS 128; for 16 nodes GBS 256") if d.name in BATCHES]
     assert [(d.value, dict(d.conditions)) for d in found] == [(128, {"num_nodes": 8}), (256, {"num_nodes": 16})]
+
+
+def test_batches_on_two_sets_of_hardware_are_both_stated() -> None:
+    found = [each for each in declared("global batch = 128 on 8 GPUs, global batch = 64 on 4 GPUs") if each.name == "global_batch_size"]
+    assert [(each.value, each.force) for each in found] == [(128, Force.STATES), (64, Force.STATES)]
 
 
 def test_declarations_are_in_the_order_of_the_file() -> None:

@@ -6,6 +6,10 @@ from pytest_gbs.model.declaration import Force
 from tests.claims.grammars.support import BATCHES, behind, declared, hardware
 
 PROSE = {
+    "quotient-with-spaces": "samples 4096 / gbs 512 = 8",
+    "several-in-front": "64 or 128 global batch size",
+    "too-large-a-power": "GBS = 2^41",
+    "product-without-a-link": "global batch size = 16 per device 8xA100",
     "how-to-change": "Use to increase effective batch size",
     "depends-on-memory": "batch size may be increased based on the available memory",
     "adjust": "Adjust batch size based on GPU memory",

@@ -44,6 +44,7 @@ CASES = {
     "a list of variables": (service(f"bash -c '{RUN.format(each='$$GPUS', path='sft.yaml')}'", "    environment: [GPUS=4]\n"), 32),
     "devices as a number": (service(RUN.format(each="gpu", path="sft.yaml"), DEVICES.format(of="count: 2")), 16),
     "devices one by one": (service(RUN.format(each="gpu", path="sft.yaml"), DEVICES.format(of="device_ids: ['0', '3']")), 16),
+    "one device": (service(RUN.format(each="gpu", path="sft.yaml"), DEVICES.format(of="device_ids: ['3']")), 8),
     "all devices": (service(RUN.format(each="gpu", path="sft.yaml"), DEVICES.format(of="count: all")), None),
 }
 
