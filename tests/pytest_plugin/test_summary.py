@@ -146,3 +146,8 @@ def train(model, optimizer, loader):
 def test_a_program_with_findings_is_not_called_a_launcher(write: Write, pytester: pytest.Pytester) -> None:
     write({"recipes/train.py": PROGRAM})
     pytester.runpytest(*RECIPES).stdout.fnmatch_lines(["gbs: 1 program with findings; 1 warning"])
+
+
+def test_settings_with_findings_are_not_called_a_launcher(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/train.yaml": "train:\n  lr: 1e-4\n  batch_size: 8\n  grad_accum: 8  # effective batch = 32\n"})
+    pytester.runpytest(*RECIPES).stdout.fnmatch_lines(["gbs: 1 settings with findings; 1 warning"])

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._summary import LAUNCHER, PROGRAM, kind, severities, unclaimed_in_words
+from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.report import VERDICTS, FileReport, Role, Verdict
 from pytest_gbs.pytest_plugin.items import RecipeFile, RecipeItem
 
@@ -64,11 +65,13 @@ def _counts(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Iter
 
 
 def _word(file: FileReport) -> str:
-    return file.verdict or (_UNREADABLE if file.role == Role.UNREADABLE else _WITH_FINDINGS[kind(file.path)])
+    noun = _SETTINGS if file.role == Role.NEITHER and file.path.endswith(CONFIGURATIONS) else kind(file.path)
+    return file.verdict or (_UNREADABLE if file.role == Role.UNREADABLE else _WITH_FINDINGS[noun])
 
 
 _UNREADABLE: Final = "unreadable"
-_WITH_FINDINGS: Final = {noun: f"{noun} with findings" for noun in (LAUNCHER, PROGRAM)}
+_SETTINGS: Final = "settings"
+_WITH_FINDINGS: Final = {noun: f"{noun} with findings" for noun in (LAUNCHER, PROGRAM, _SETTINGS)}
 
 
 def write_summary(summary: Summary, terminal: pytest.TerminalReporter, *, counts_only: bool) -> None:
