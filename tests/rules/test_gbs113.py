@@ -12,6 +12,7 @@ from tests.support import check
 
 LOOP = "for batch in loader:\n    (model(batch) / accum).backward()\n"
 SEVERAL = LOOP + "model = torch.nn.parallel.DistributedDataParallel(model)\n"
+ONE = LOOP + "# normally distributed, fabricated\nsteps = len(data) / cfg.batch_size / cfg.grad_accum\nprint('a\\nProcess')\n"
 DIVIDES = LOOP + "micro = cfg['batch_size'] // cfg['grad_accum']\n"
 
 
@@ -94,8 +95,9 @@ def test_what_no_number_of_processes_gives_is_reported(tmp_path: Path, text: str
     assert reported(tmp_path, text) == [message]
 
 
-def test_a_program_without_a_word_for_several_processes_is_one(tmp_path: Path) -> None:
-    assert reported(tmp_path, settings(2, 8, "effective batch = 32"), LOOP) == ["comment says 32, but the settings give 16"]
+@pytest.mark.parametrize("program", [LOOP, ONE])
+def test_a_program_without_a_word_for_several_processes_is_one(tmp_path: Path, program: str) -> None:
+    assert reported(tmp_path, settings(2, 8, "effective batch = 32"), program) == ["comment says 32, but the settings give 16"]
 
 
 def test_what_a_program_does_not_divide_is_no_batch_of_all(tmp_path: Path) -> None:

@@ -35,12 +35,15 @@ _LENGTHS: Final = words("seq_len seq_length sequence_length max_seq_len max_seq_
 _SIZES: Final = _BATCHES | _TOTALS | ACCUMULATIONS | _LENGTHS
 _TRAINS: Final = (".backward(", "value_and_grad(")
 _of_several = lazy_pattern(
-    r"(?i)distributed|data_?parallel|parallelize|fsdp|\bddp\b|accelerator\(|import accelerate|from accelerate|deepspeed|fabric|lightning"
-    r"|horovod|\bhvd|pmap|shard_map|sharding|device_mesh|torch_xla|world_?size|(?:local|global|get)_rank|\bn_?gpus?\b|num_(?:gpus|devices)"
-    r"|device_count\(\) ?\*|\* ?[\w.]{0,40}device_count|nproc|torchrun|mpi4py|multi_?gpu|trainingarguments|\btrl\b|unsloth|import ray\b"
+    r"(?i)distributed(?:[.(]|sampler|data)|[._]distributed\b|import distributed|data_?parallel|parallelize_module|fsdp|\bddp\b|deepspeed"
+    r"|accelerator\(|import accelerate|from accelerate|\bfabric\(|lightning|horovod|\bhvd|pmap|shard_map|namedsharding|partitionspec"
+    r"|\.sharding\b|device_mesh|torch_xla|world_?size|(?:local|global|get)_rank|\bn_?gpus?\b|num_(?:gpus|devices)|\bnproc(?:_per|\b)"
+    r"|torchrun|mpi4py|device_count\(\) ?\*|\* ?[\w.]{0,40}device_count|multi_?gpu|trainingarguments|\btrl\b|unsloth|import ray\b"
 )
-# What a trainer may make micro batches with: `micro = batch_size // accum`.
-_divides_batch = lazy_pattern(r"""(?i)(?:batch|\bbs)\w{0,40}["'\]]{0,4}\s{0,9}//?\s{0,9}[\w.\["']{0,60}?(?:accum|micro)""")
+# What a trainer may make micro batches with: `micro = batch_size // accum`, but not `len(data) / batch_size / accum`.
+_divides_batch = lazy_pattern(
+    r"""(?i)(?<![\w.\["'/])(?<!/ )[\w.\["']{0,60}?(?:batch_?size|batch|\bbs)["'\]]{0,4} ?//? ?[\w.\["']{0,60}?(?:accum|micro)"""
+)
 _ALONE: Final = Note("no program here has a word for several processes")
 _SAID: Final = Note("what the comment multiplies leaves no room for several processes")
 _SOURCE: Final = "the names of the settings, and the comment beside them"
