@@ -1,4 +1,4 @@
-"""trlX, RL4LMs, Ludwig and AutoTrain: recipes whose batch lies in a section, with words for what is found out."""
+"""trlX, RL4LMs, Ludwig, turbo-alignment and AutoTrain: recipes whose batch lies in a section, with words for what is found out."""
 
 from pathlib import Path
 
@@ -38,6 +38,7 @@ AUTO = "task: {task}\nbase_model: gpt2\nproject_name: mine\nparams: {{batch_size
         pytest.param("trainer: {handler: Mine, args: {per_device_eval_batch_size: 4}}\n", id="arguments that only evaluate"),
         pytest.param("sft: {per_device_train_batch_size: 4}\n", id="a micro batch alone"),
         pytest.param("sft: {batch_size: 4, learning_rate: 1e-5}\n", id="a stage of anyone's"),
+        pytest.param("trainer_settings: {per_device_train_batch_size: 4}\nmodel_settings: {}\n", id="settings of anyone's"),
         pytest.param("grpo: {per_device_train_batch_size: 4, learning_rate: 1e-5}\n", id="prompts or completions"),
     ],
 )
@@ -98,6 +99,24 @@ def test_a_program_makes_a_configuration_of_trlx() -> None:
     text = "from trlx.data.configs import TrainConfig\ntrain = TrainConfig(seq_length=64, batch_size=32, minibatch_size=8)\n"
     (found,) = (each for each in read(Source("train.py", text)) if isinstance(each, Document) and recognise(each))
     assert getattr(recognise(found), "title", None) == "trlX (Python)"
+
+
+TURBO = '{{"trainer_settings": {{{settings}}}, "model_settings": {{}}, "tokenizer_settings": {{}}, "train_dataset_settings": {{}}}}\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        pytest.param('"per_device_train_batch_size": 1, "gradient_accumulation_steps": 16', 128, id="1 x 16 x 8"),
+        pytest.param(
+            '"per_device_train_batch_size": 1, "gradient_accumulation_steps": 16, "sequence_parallel": 2', 64, id="1 x 16 x 8 / 2"
+        ),
+        pytest.param('"learning_rate": 3e-4', 1024, id="defaults 4 x 32 x 8"),
+    ],
+)
+def test_processes_of_turbo_alignment_may_share_sequences(settings: str, expected: int) -> None:
+    text = TURBO.format(settings=settings)
+    assert (title(text, "sft.json"), sizes(text, world_size=8).value(Name.GLOBAL_BATCH_SIZE)) == ("turbo-alignment", expected)
 
 
 # open-unlearning composes the arguments of the Trainer below `trainer.args`: 4 x 8 on 2 GPUs.
