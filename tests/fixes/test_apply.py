@@ -1,12 +1,19 @@
 """Mending recipes: which operand changes, which comment, and what is left alone. Products are worked out by hand."""
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given, settings, strategies
 
 from pytest_gbs import Given
+from pytest_gbs.fixes.apply import apply_fixes
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.report import Report
 from pytest_gbs.model.rule import Rule
+from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules import manuals
-from tests.fixes.memory import DECLARATIONS, SETTINGS, recipe, repaired, text
+from tests.fixes.memory import DECLARATIONS, SETTINGS, Memory, recipe, repaired, text
+from tests.support import check
 
 # 2 nodes of 8: micro x accumulation x 16.
 HEADER = "Config for 2 nodes of 8 x H100s with GBS 128"
@@ -257,3 +264,18 @@ def test_a_huge_file_is_refused_in_one_line() -> None:
     assert found.files == {}
     assert all("too many to read it again" in each.why for each in found.refused)
     assert found.refused
+
+
+def test_fixes_are_tried_so_often_that_so_many_files_are_checked_again() -> None:
+    files = {f"{number}.yaml": recipe(4, 4, HEADER) for number in range(300)}
+    tree = Memory(files)
+    report = check(tree, (), Settings(), Given())
+    tried: list[list[str]] = []
+
+    def nothing_helps(changed: Mapping[str, Source]) -> Report:
+        tried.append(sorted(changed))
+        return report
+
+    found = apply_fixes(report, tree.read, nothing_helps, (SETTINGS,))
+    assert (found.files, found.applied, len(found.refused)) == ({}, (), 65)
+    assert len(tried) == 66  # 20,000 // 300; at first all of them together

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TypeAlias
 
 from pytest_gbs.fixes.editing import Read, bare, by_source, edit_all, overlap, shifting
 from pytest_gbs.fixes.rereading import unintended
-from pytest_gbs.model.limits import MOST_FIX_ROUNDS
+from pytest_gbs.model.limits import LEAST_FIX_TRIES, MOST_FILES_TRIED, MOST_FIX_TRIES
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix
 from pytest_gbs.model.record import NamedTuple
@@ -65,11 +66,10 @@ def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> FixResult
     state = _State({}, report)
     applied: list[FindingFix] = []
     refused: dict[tuple[str, str, str, str], RefusedFix] = {}
-    for _ in range(MOST_FIX_ROUNDS):
-        batch = _batch(state.report, offer, _reading(state, read), refused)
-        if not batch:
-            break
-        for group in _groups(batch):
+    left = max(LEAST_FIX_TRIES, min(MOST_FIX_TRIES, MOST_FILES_TRIED // max(1, len(report.files))))
+    while left and (batch := _batch(state.report, offer, _reading(state, read), refused)):
+        for group in islice(_groups(batch), left):
+            left -= 1
             after = _try(group, state, read, recheck)
             if isinstance(after, _State):
                 state = after
