@@ -301,3 +301,10 @@ def test_further_keywords_of_a_function_are_those_of_its_call(text: str, expecte
 )
 def test_options_that_are_spread_over_parameters(text: str, expected: str | None) -> None:
     assert micro(text) == expected
+
+
+# Each of 15 names is twice the one before it: 2^15, and three times as many expressions if a name is looked up wherever it stands.
+@pytest.mark.parametrize(("first", "expected"), [("1", str(2**15)), ("len(rows)", None), ("a15", None)])
+def test_what_stands_in_many_places_is_looked_up_once(first: str, expected: str | None) -> None:
+    doubled = "".join(f"a{number} = a{number - 1} + a{number - 1}\n" for number in range(1, 16))
+    assert micro(f"a0 = {first}\n{doubled}{CALL}a15)\n") == expected

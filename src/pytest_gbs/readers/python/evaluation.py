@@ -33,7 +33,8 @@ class Evaluation:
         self.home = program.source.path.rpartition("/")[0]  # of the program that is started, where its relative paths may begin
         self.brought: dict[tuple[ast.Call, bool], Table | None] = {}
         self.others: dict[str, Self] = {}  # of the files that are imported, by their paths; one for all of them
-        self.given: dict[ast.AST, Value] = {}  # what parameters are, if that is known better than from the calls in the file
+        self.cuts = [0]  # how often a bound or a circle has ended a search, in all files together
+        self.given = {}
         self.left = MOST_EVALUATED
         self.depth = 0
         self.set_options: dict[tuple[str, bool], bool] = {}
@@ -47,10 +48,21 @@ class Evaluation:
         self.bound: set[ast.AST] = set()  # the statements that are being looked at
         self.built: dict[tuple[Scope, str], Table] = {}  # configurations that functions are making, by their names
 
+    @property
+    def given(self) -> dict[ast.AST, Value]:
+        """What parameters are, if that is known better than from the calls in the file."""
+        return self._given
+
+    @given.setter
+    def given(self, given: dict[ast.AST, Value]) -> None:
+        self._given = given
+        self.named: dict[tuple[ast.Name, Scope], Value] = {}  # what names are with these
+
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What `node` is in `scope`."""
         self.left -= 1
         if self.left < 0 or self.depth >= DEEPEST_EXPRESSION:
+            self.cuts[0] += 1
             return self.lost(node)
         self.depth += 1
         try:
