@@ -60,7 +60,6 @@ def batch(folder: Path, command: str, **changes: str) -> list[int | None]:
     ("old", "new", "expected"),
     [
         pytest.param("pytorch_lightning.Trainer", "src.Trainer", [], id="a trainer of its own"),
-        pytest.param("datamodule", "data", [], id="a module that may share its batch"),
         pytest.param("lambda x, y: (x + y - 1) // y", "div_up", [None], id="a function that is not plain"),
         pytest.param("devices: 4", "devices: auto", [None], id="devices of the machine"),
         pytest.param("num_nodes: 1", "num_nodes: 1\n  strategy: {_target_: src.Strategy}", [None], id="a strategy of its own"),
@@ -76,8 +75,36 @@ def test_what_the_files_do_not_fix_is_unknown(old: str, new: str, expected: list
         pytest.param("python run.py experiment=base", 256, id="8 x 8 x 4"),
         pytest.param("python run.py experiment=base trainer.devices=8 trainer.num_nodes=2", 256, id="8 x 2 x 16"),
         pytest.param("python run.py experiment=base datamodule.batch_size=48", 384, id="48 x 2 x 4: 256 / 192 rounded up"),
+        pytest.param("python run.py +trainer.gpus=2", 8, id="4 x 1 x 2, as it was called before"),
+        pytest.param("python run.py +trainer.gpus=[1,3] +trainer.strategy=ddp", 8, id="4 x 1 x 2, by their numbers"),
+        pytest.param("python run.py +trainer.gpus=2 +trainer.accelerator=dp", None, id="one batch for both"),
         pytest.param("python run.py +trainer.devices=2", 8, id="4 x 1 x 2, without the experiment"),
     ],
 )
-def test_the_batch_of_a_launch(command: str, expected: int, tmp_path: Path) -> None:
+def test_the_batch_of_a_launch(command: str, expected: int | None, tmp_path: Path) -> None:
     assert batch(tmp_path, command) == [expected]
+
+
+# 64 rows of one process are 64 of all; of four processes each has 16 or 64, which the module decides.
+@pytest.mark.parametrize(
+    ("trainer", "command", "expected"),
+    [
+        ("devices: 1", "", 64),
+        ("devices: 1", "+trainer.accumulate_grad_batches=4", 256),
+        ("devices: 1", "data.batch_size=32", 32),
+        ("devices: 4", "", None),
+        ("devices: 1", "+trainer.num_nodes=2", None),
+        ("devices: auto", "", None),
+    ],
+)
+def test_a_module_that_may_share_its_batch_has_all_of_it_on_one_device(
+    trainer: str, command: str, expected: int | None, tmp_path: Path
+) -> None:
+    files = {
+        "src/train.py": PROGRAM,
+        "src/configs/config.yaml": "defaults:\n  - _self_\n  - data: mnist\n  - trainer: default\n",
+        "src/configs/data/mnist.yaml": "_target_: src.data.mnist.MNISTDataModule\nbatch_size: 64\n",
+        "src/configs/trainer/default.yaml": f"_target_: lightning.pytorch.trainer.Trainer\naccelerator: cpu\n{trainer}\n",
+        "run.sh": f"python src/train.py {command}\n",
+    }
+    assert batches(checked(tmp_path, files)) == [expected]

@@ -108,6 +108,7 @@ LOOK_ALIKES = {
     "a restored model that is evaluated": "trainer: {devices: 1}\nmodel: {restore_from_path: vit.nemo, micro_batch_size: 512}\n",
     "a model to be restored and evaluated": "trainer: {devices: 1}\nmodel: {restore_from_path: null, micro_batch_size: 512}\n",
     "a vocabulary": "".join(f"w{n}: {n}\n" for n in range(10_001)) + MODEL + "stage: 7\n" + TRAINING,
+    "keys of OpenRLHF": MODEL + "beta: 0.1\ngradient_checkpointing: true\nmicro_train_batch_size: 1\ntrain_batch_size: 8\n",
     "a micro batch alone": "per_device_train_batch_size: 4\n",
     "a record of Weights & Biases": f"wandb_version: 1\n\n{MODEL}{TRAINING}_wandb: {{desc: null, value: {{cli_version: 0.17}}}}\n",
 }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import batches, checked
+from tests.launches.building import batches, checked, launched
 
 PARSER = """\
 import argparse
@@ -62,6 +62,7 @@ def test_a_default_that_is_not_plain_is_unknown(tmp_path: Path, program: str) ->
         pytest.param(PARSER.format(total=-1), "--depth=24", 1048576, id="twice as many layers"),
         pytest.param(PARSER.format(total=-1), "", 1048576, id="as many layers as its parser has"),
         pytest.param(PARSER.format(total=-1), "--depth=$DEPTH", None, id="unknown layers"),
+        pytest.param(PARSER.format(total=-1).replace("--depth", "--size"), "--size=12", None, id="a program that names them otherwise"),
         pytest.param(PARSER.format(total=-1), "--depth=0", None, id="no layers"),
         pytest.param(PARSER.format(total=-1), "--depth=24 --head-dim=0", None, id="heads of no width"),
     ],
@@ -85,3 +86,15 @@ def test_a_program_that_is_not_in_the_tree_has_no_total_of_its_own(tmp_path: Pat
 def test_rows_that_do_not_divide_the_default_total_are_found(tmp_path: Path) -> None:
     report = checked(tmp_path, {"scripts/base_train.py": NAMES, "run.sh": LAUNCH.format(gpus=8, flags="--device_batch_size=48")})
     assert [finding.code for file in report.files for finding in file.findings] == ["GBS204"]
+
+
+# 65,536 = 8 rows x 2,048 tokens x 4 on one device, since nanochat starts no processes of its own.
+@pytest.mark.parametrize(
+    ("command", "accumulation"),
+    [("python", 4), ("torchrun --nproc_per_node=2", 2), ("WORLD_SIZE=2 python", None)],
+)
+def test_nanochat_takes_one_device_if_no_launcher_starts_it(tmp_path: Path, command: str, accumulation: int | None) -> None:
+    program = "import nanochat.common\n" + PARSER.format(total=-1)
+    launch = f"{command} -m scripts.base_train --window-pattern=L --device-batch-size=8 --total-batch-size=65536\n"
+    [run] = launched(checked(tmp_path, {"scripts/base_train.py": program, "run.sh": launch}))
+    assert run.geometry.value("gradient_accumulation_steps") == accumulation

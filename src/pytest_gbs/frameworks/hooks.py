@@ -346,7 +346,7 @@ def size_from_the_depth(document: Document, sizes: dict[str, Size]) -> dict[str,
     """
     node = document.get("total_batch_size")
     shape = [size.value for name in _NANOCHAT_SHAPE if isinstance(size := sizes.get(name), Quantity) and 0 < size.value <= _NANOCHAT_MOST]
-    if not isinstance(node, Scalar) or node.text != "-1" or len(shape) < len(_NANOCHAT_SHAPE):
+    if not isinstance(node, Scalar) or node.text != "-1" or len(shape) < len(_NANOCHAT_SHAPE) or document.get("depth") is None:
         return {}
     layers, aspect, head = shape
     ratios = (
