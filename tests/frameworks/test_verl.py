@@ -85,6 +85,12 @@ def test_completions_follow_from_prompts() -> None:
     assert {name: value(stated.get(name)) for name in expected} == expected
 
 
+def test_pairs_of_preferences_are_no_completions() -> None:
+    text = rl() + "algorithm: {paired_preference: %s}\n"
+    found = [sizes(text % paired, num_nodes=1, gpus_per_node=8).global_batch_size for paired in ("true", "false")]
+    assert found == [None, 1280]
+
+
 def test_sequence_parallel_ranks_share_a_batch() -> None:
     text = rl(more=", ulysses_sequence_parallel_size: 2")
     stated = sizes(text, world_size=8).stated

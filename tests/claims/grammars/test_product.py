@@ -130,6 +130,18 @@ def test_the_key_in_front_shows_what_the_arithmetic_gives(key: str, text: str, v
     assert batches(text) == [] or "GPUs" in text or "dp" in text
 
 
+@pytest.mark.parametrize(
+    ("key", "text", "expected"),
+    [
+        ("gradient_accumulation_steps", "Per GPU (global = 4 x 8 = 32)", []),
+        ("gradient_accumulation_steps", "Per GPU (global batch = 4 x 8 = 32)", [32]),
+        ("gradient_accumulation_steps", "Per GPU (global = 2 x 4 x 8 = 64)", [64]),
+    ],
+)
+def test_two_numbers_behind_the_accumulation_may_give_that_of_all_gpus(key: str, text: str, expected: list[int]) -> None:
+    assert [each.value for each in behind(key, text) if each.name == "global_batch_size"] == expected
+
+
 def test_arithmetic_on_the_next_line_belongs_to_the_claim() -> None:
     found = batch("Global batch is held at 1,048,576 tokens, matching the Olmo 3 run:\n  1 * 4 * 8 * 32768.")
     assert found.name == "tokens_per_step"

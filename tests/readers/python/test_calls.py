@@ -72,6 +72,7 @@ def micro(text: str) -> str | None:
         pytest.param("n = 4\nif x:\n    n += 4\nTrainingArguments(per_device_train_batch_size=n)\n", id="changed under a condition"),
         pytest.param("n = 4\nfor i in x:\n    n *= 2\nTrainingArguments(per_device_train_batch_size=n)\n", id="changed in a loop"),
         pytest.param("n = 4\ndef f():\n    global n\n    n = 8\nTrainingArguments(per_device_train_batch_size=n)\n", id="a global"),
+        pytest.param("n = 4\ndef f(p):\n    exec(open(p).read(), globals())\n    " + CALL + "n)\n", id="what a file may set"),
         pytest.param("import os\nTrainingArguments(per_device_train_batch_size=int(os.environ['N']))\n", id="the environment"),
         pytest.param("import torch\nTrainingArguments(per_device_train_batch_size=64 // torch.cuda.device_count())\n", id="the machine"),
         pytest.param("devices = 1\nTrainingArguments(per_device_train_batch_size=64 // devices)\n", id="a share of each device"),
@@ -118,6 +119,7 @@ def test_names_that_take_themselves_use_up_no_budget(loop: str) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
+        pytest.param("n = 4\ndef f(p):\n    exec(open(p).read(), {})\n    " + CALL + "n)\n", "4", id="text with names of its own"),
         pytest.param(f"c = Config(train={CALL}4), more=1)\nc.more.{MICRO} = 32\nd.train.{MICRO} = 8\n", "4", id="set in another one"),
         pytest.param(f"c = Config(train={CALL}4))\nc.train.epochs = 32\n", "4", id="another key set through what holds it"),
         ("TrainingArguments(per_device_train_batch_size=4)\n", "4"),

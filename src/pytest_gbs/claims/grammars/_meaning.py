@@ -32,6 +32,8 @@ def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
         not results or text_at(passage.tokens, product.first - 1) == ","
     ):
         return False  # `micro batch 8, accumulation 5, 4 nodes x 8 GPUs => 1280` lists what the batch is the product of
+    if _is_accumulation_of_all(passage, product):
+        return False
     if formula.label is not None or _is_called(passage, results):
         return True
     if _is_called_otherwise(passage, product):
@@ -44,6 +46,13 @@ def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
         beside = passage.block.placement == "trailing" and is_global_batch(passage.block.owner)
         return beside and not formula.names.isdisjoint((*RANKS, *_SETTINGS))
     return _by_factors(passage, formula) or _follows_hardware(passage, product)
+
+
+def _is_accumulation_of_all(passage: Passage, product: Product) -> bool:
+    """Whether two numbers behind the accumulation give that of all GPUs: `# per GPU (global = 4 x 8 = 32)`."""
+    words_before = [text_at(passage.tokens, product.first - back) for back in (2, 1)]
+    plain = len(product.operands) == 2 and not any(operand.name for operand in product.operands)
+    return plain and words_before == ["global", "="] and is_accumulation(passage.block.owner)
 
 
 def _by_factors(passage: Passage, formula: StatedFormula) -> bool:

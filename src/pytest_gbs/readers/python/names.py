@@ -159,7 +159,7 @@ class Names(Parameters):
     def _given_by(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
         if binding.parameter is not None:
             return self._parameter(binding, scope, node)
-        if binding.value is None:
+        if binding.value is None or (scope is self.scopes.module and self._may_be_executed_over):
             return self.lost(node)
         if binding.item < 0:
             return self.value(binding.value, scope)
@@ -168,6 +168,12 @@ class Names(Parameters):
             return whole.items[binding.item]
         parsed = isinstance(whole, Made) and whole.name == NAMESPACE and binding.item == 0
         return whole if parsed else self.lost(node)
+
+    @cached_property
+    def _may_be_executed_over(self) -> bool:
+        """Whether the program runs other text over the names of its module: `exec(f.read(), globals())`."""
+        spaces = (each for call, _ in self.scopes.called.get("exec", ()) for each in call.args[1:])
+        return any(isinstance(each, ast.Call) and self.scopes.qualified(each.func) == "globals" for each in spaces)
 
     def _imported(self, node: ast.expr) -> Value:
         """What a name is that the program imports from another file of its repository: a number, a text, a list of them.
