@@ -163,3 +163,12 @@ def test_the_config_converts_what_denotes_a_whole_number(batch: str, expected: s
 
 def test_unknown_gpus_leave_the_division_open() -> None:
     assert isinstance(outcomes("GBS202", sft(batch=128), "a.toml")[0], Undetermined)
+
+
+# 512 rollouts in micro batches of 8: 32 on each of 2 ranks, if rows are padded.
+@pytest.mark.parametrize(("more", "expected"), [("", 32), ('collate_mode = "packing"\n', None)])
+def test_its_trainer_as_zeroband_has_a_file_of_its_own(more: str, expected: int | None) -> None:
+    text = f"{more}[optim]\nbatch_size = 512\nstep_per_rollout = 4\n[train]\nmicro_bs = 8\n[data]\nseq_length = 2048\n"
+    stated = sizes(text, "a.toml", world_size=2)
+    assert (stated.global_batch_size, stated.value(Name.GRADIENT_ACCUMULATION_STEPS)) == (512, expected)
+    assert [type(each) for each in outcomes("GBS202", text, "a.toml", world_size=3)] == [Finding if expected else Undetermined]

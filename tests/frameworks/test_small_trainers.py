@@ -35,6 +35,14 @@ loader: {batch_size: 50}
 trainer: {_target_: pytorch_lightning.Trainer, devices: %s, accumulate_grad_batches: %s}
 """
 SPEC = "model: {target_model_path: my/model, draft_model_config: d.json}\ntraining: {strategy: eagle3, batch_size: 2%s}\n"
+FOURM = "batch_size: 128\nblr: 0.0001\nnum_input_tokens: 128\nnum_target_tokens: 128\ndata_config: a.yaml\n"
+TOKENIZER = "batch_size: 64\nblr: 0.0001\ncodebook_size: 16_384\nencoder_type: vit_b_enc\n"
+HUGINN = "model_name: m\nblock_size: 4096\nworld_batch_size: 1024\nmicro_batch_size: 8\n"
+COSMOS = """\
+train: {train_batch_per_replica: %s, train_policy: {type: %s, mini_batch: 8%s}}
+rollout: {n_generation: 16}
+policy: {parallelism: {n_init_replicas: 2, tp_size: 1, dp_shard_size: 4, dp_replicate_size: 2}}
+"""
 NANO = "depth: 24\ndevice_batch_size: %s\ntotal_batch_size: %s\n"
 
 
@@ -83,6 +91,10 @@ def test_look_alikes_are_no_recipes(text: str) -> None:
         pytest.param(EASY_TORCH % ("tulu_json_torch", "json_torch"), 512, 8, id="a data set of PyTorch, 2 x 4"),
         pytest.param(EASY_TORCH % ("json_processed", "json_torch"), 512, 8, id="another of them"),
         pytest.param(EASY_TORCH % ("tulu_hf_torch", "json_torch"), 512, None, id="not of that one"),
+        pytest.param(FOURM, 64, 8192, id="128 x 64"),
+        pytest.param(FOURM + "accum_iter: 2\n", 64, 16384, id="128 x 2 x 64"),
+        pytest.param(TOKENIZER, 8, 512, id="64 x 8"),
+        pytest.param(HUGINN, 64, 1024, id="as stated, in 2 micro batches"),
         pytest.param(SECTION % "training_args", 8, 64, id="training_args"),
         pytest.param(SECTION % "train", 8, 64, id="train"),
         pytest.param("training_args: {per_device_train_batch_size: 4, learning_rate: 1.0}\n", 8, None, id="no accumulation said"),
@@ -95,6 +107,26 @@ def test_batches_follow_from_few_keys(text: str, world: int, expected: int | Non
 def test_the_accumulation_of_mdlm_follows() -> None:
     assert sizes(MDLM % ("train", 16), world_size=8).value(Name.GRADIENT_ACCUMULATION_STEPS) == 4  # 512 / (16 x 8)
     assert sizes(MDLM % ("train", 16)).value(Name.GRADIENT_ACCUMULATION_STEPS) is None
+
+
+# In RL 1,024 completions for each of 2 replicas, 1,024 / (8 x 4) micro batches; in SFT 128 rows for each of 4 x 2 ranks.
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(COSMOS % (1024, "grpo", ""), (2048, 32, 8), id="RL"),
+        pytest.param(COSMOS % (1024, "grpo", ", batch_size_per_optimize: 512"), (None, None, 8), id="several steps"),
+        pytest.param((COSMOS % (128, "sft", "")).replace("tp_size: 1", "tp_size: 2"), (1024, 16, 16), id="SFT"),
+        pytest.param((COSMOS % (128, "sft", "")).replace("shard_size: 4", "shard_size: -1"), (None, 16, None), id="shards of the machine"),
+    ],
+)
+def test_cosmos_rl_has_a_batch_of_replicas_or_of_ranks(text: str, expected: tuple[int | None, ...]) -> None:
+    stated = sizes(text)
+    assert (stated.global_batch_size, stated.value(Name.GRADIENT_ACCUMULATION_STEPS), stated.value(Name.WORLD_SIZE)) == expected
+
+
+@pytest.mark.parametrize(("batch", "expected"), [(1024, []), (1000, [Finding])])
+def test_the_shards_of_cosmos_rl_take_whole_micro_batches(batch: int, expected: list[type]) -> None:
+    assert [type(each) for each in outcomes("GBS202", COSMOS % (batch, "grpo", "")) if isinstance(each, Finding)] == expected
 
 
 # scripts/base_train.py: 32 rows x 2,048 tokens x 8 GPUs = 524,288 tokens.

@@ -2,10 +2,11 @@
 
 import pytest
 
+from pytest_gbs.frameworks import recognise
 from pytest_gbs.model.outcome import Finding, Verified
 from pytest_gbs.model.quantity import Name
 
-from .building import outcomes, sizes, stumbles, table, title
+from .building import document, outcomes, sizes, stumbles, table, title
 
 BRAIN = """
 epoch_counter: !new:speechbrain.utils.epoch_loop.EpochCounter {limit: 3}
@@ -13,6 +14,10 @@ opt_class: !name:torch.optim.Adam
 """
 LOADER = "{options}:\n  batch_size: {batch}\n  num_workers: 2\n"
 WENET = "encoder: conformer\naccum_grad: 4\ndataset_conf: {batch_conf: {batch_type: %s}}\n"
+SPEAKER = "exp_dir: exp/a\nnum_avg: 10\ndataset_args: {shuffle: true}\ndataloader_args: {batch_size: 16}\n"
+WORDS = "dataset_conf: {batch_conf: {batch_size: 100}}\nmodel: {hidden_dim: 64}\noptim: adam\ntraining_config: {max_epoch: 80}\n"
+VITS = "train: {batch_size: 32, segment_size: 8192, c_mel: 45, lr_decay: 0.99}\ndata: {hop_length: 256}\nmodel: {n_heads: 2}\n"
+FUN = "dataset_conf: {batch_type: %s, batch_size: %s}\ntrain_conf: {accum_grad: 2}\n"
 SLAM = "model_config: {llm_name: vicuna}\ntrain_config: {batch_size_training: 4%s}\n"
 WHISPER = "model: {init_name: large-v3}\ndataset: {batch_size: 32}\ntraining: {accum_grad_steps: %s}\n"
 F5 = "datasets: {name: mine, batch_size_per_gpu: %s, batch_size_type: %s}\noptim: {grad_accumulation_steps: %s}\n"
@@ -33,6 +38,10 @@ FAIRSEQ = (
         pytest.param("accum_grad: 4\nbatch_size: 16\nencoder: conformer\n", id="ESPnet"),
         pytest.param(WENET % "bucket, bucket_batch_sizes: [8, 4]", id="a batch for each length"),
         pytest.param("dataset_conf: {batch_conf: {batch_size: 16}}\n", id="no accumulation of WeNet's"),
+        pytest.param(SPEAKER.replace("dataset_args", "other_args"), id="loader options of somebody's own"),
+        pytest.param(WORDS.replace("training_config", "settings"), id="batches of somebody's own"),
+        pytest.param(VITS.replace("c_mel", "c_other"), id="a vocoder of somebody's own"),
+        pytest.param(FUN % ("other", 4), id="a kind of batch that FunASR does not have"),
         pytest.param("datasets: {batch_size_per_gpu: 8}\n", id="a batch for each GPU, of something else"),
         pytest.param("sample_rate: 16000\ndataset: {batch_size: 8}\noptim: {optimizer: adamw}\n", id="audio of anyone's"),
         pytest.param(FAIRSEQ % ("batch_size: 8, max_tokens: 4096", ""), id="fairseq with two bounds"),
@@ -42,6 +51,22 @@ FAIRSEQ = (
 )
 def test_look_alikes_are_no_recipes(text: str) -> None:
     assert title(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "expected"),
+    [
+        pytest.param(SPEAKER, "samples", 64, id="WeSpeaker: 16 x 4"),
+        pytest.param(WORDS, "samples", 400, id="WeKws: 100 x 4"),
+        pytest.param(VITS, "samples", 128, id="VITS: 32 x 4"),
+        pytest.param(FUN % ("example", 16), "samples", 128, id="FunASR: 16 x 2 x 4"),
+        pytest.param(FUN % ("token", 6000), "frames", 48000, id="FunASR: 6,000 x 2 x 4"),
+    ],
+)
+def test_each_process_has_a_batch(text: str, unit: str, expected: int) -> None:
+    found = recognise(document(text))
+    assert found is not None
+    assert (found.unit, sizes(text, world_size=4).global_batch_size) == (unit, expected)
 
 
 @pytest.mark.parametrize("options", ["train_dataloader_opts", "train_dataloader_options", "dataloader_options", "train_loader_kwargs"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import batches, checked, launched
+from tests.launches.building import batches, checked, codes, launched
 
 PARSER = """\
 import argparse
@@ -98,3 +98,16 @@ def test_nanochat_takes_one_device_if_no_launcher_starts_it(tmp_path: Path, comm
     launch = f"{command} -m scripts.base_train --window-pattern=L --device-batch-size=8 --total-batch-size=65536\n"
     [run] = launched(checked(tmp_path, {"scripts/base_train.py": program, "run.sh": launch}))
     assert run.geometry.value("gradient_accumulation_steps") == accumulation
+
+
+# 48 questions x 32 answers; on 16 ranks 3 x 32 each, 6 passes of 16. 32 ranks do not share the questions, and 20 no answers.
+@pytest.mark.parametrize(("gpus", "device", "passes", "reported"), [(16, 16, 6, []), (32, 16, 3, ["GBS202"]), (16, 20, None, ["GBS204"])])
+def test_nanochat_learns_from_answers_to_whole_questions(
+    tmp_path: Path, gpus: int, device: int, passes: int | None, reported: list[str]
+) -> None:
+    flags = f"--examples-per-step=48 --num-samples=32 --device-batch-size={device}"
+    report = checked(tmp_path, {"run.sh": f"torchrun --nproc_per_node={gpus} -m scripts.chat_rl {flags}\n"})
+    [run] = launched(report)
+    assert (run.framework.title, run.geometry.global_batch_size) == ("nanochat (RL)", 1536)
+    assert run.geometry.value("gradient_accumulation_steps") == passes
+    assert codes(report) == reported
