@@ -57,6 +57,7 @@ NANO = "depth: 24\ndevice_batch_size: %s\ntotal_batch_size: %s\n"
         pytest.param("training_args: {per_device_eval_batch_size: 4, output_dir: out}\n", id="a section that evaluates"),
         pytest.param("training_args: {per_device_train_batch_size: 4}\n", id="nothing else that trains"),
         pytest.param(NANO % (32, 524288), id="nanochat's flags without its program"),
+        pytest.param("num_samples: 10\ndevice_batch_size: 8\n", id="nanochat's flags of RL without its program"),
         pytest.param(ARCTIC + "micro_batch_size: 12\ngen_train: true\n", id="ArcticTraining on what a model generates"),
         pytest.param(ARCTIC + "batch_size: 2\n", id="nothing of ArcticTraining's"),
         pytest.param("model: {target_model_path: my/model}\ntraining: {batch_size: 2}\n", id="no draft of SpecForge's"),
