@@ -94,6 +94,7 @@ CLAP = "datasetnames: sounds\namodel: HTSAT-tiny\ndataset_type: webdataset\n"
         pytest.param("open_clip_train/main", CLIP + "batch_size: 256\naccum_freq: 4\n", 8192, id="accumulation"),
         pytest.param("open_clip_train/main", CLIP, 512, id="by default"),
         pytest.param("training/main", CLIP + "batch_size: 256\n", 2048, id="as it was called"),
+        pytest.param("training/main", "train_data: a.tar\ntrain_num_samples: 9\nbatch_size: 320\n", 2560, id="with the model by default"),
         pytest.param("training/main", CLAP + "batch_size: 96\n", 768, id="CLAP"),
     ],
 )
