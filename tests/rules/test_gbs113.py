@@ -41,6 +41,7 @@ SILENT = {
     "a word for the processes": settings(4, 8, "effective batch = 4 * 8 * num_gpus"),
     "half, on two processes for all that is known": settings(2, 8, "effective batch = 32"),
     "a batch size of all": settings(32, 8, "effective batch = 32"),
+    "the micro batches of a batch size of all": settings(64, 8, "micro batch 8 x 8 accumulation = 64"),
     "a batch size of all on the GPUs that are named": settings(8, 3, "effective batch 64 on 8 GPUs"),
     "GPUs that another comment names": "# continues a run on 4 GPUs\n" + settings(4, 16, "effective batch = 4 * 16 = 64"),
     "GPUs of a run that it is compared with": "# effective batch = 4 * 1 * 16 = 64 (same as 4xH100)\n" + settings(4, 16, "micro"),

@@ -44,7 +44,7 @@ def _may_be_true(run: Run, claim: Claim) -> bool:
     length = (run.geometry.value(Name.SEQUENCE_LENGTH) or 1) if said.unit == "tokens" else 1
     each = batch * steps * length
     if claim.judgement.cause != Cause.PRODUCT:
-        return False
+        return claim.judgement.cause == Cause.FACTOR and said.admits(batch * length)  # which its trainer divides
     hardware = {factor.name: factor.value for factor in with_hardware(said)}
     ranks = hardware.get(Name.WORLD_SIZE) or prod(hardware.values())
     if said.admits(each) or (isinstance(world, Quantity) and world.origin == Origin.DEFAULT):
