@@ -277,5 +277,23 @@ def test_fixes_are_tried_so_often_that_so_many_files_are_checked_again() -> None
         return report
 
     found = apply_fixes(report, tree.read, nothing_helps, (SETTINGS,))
-    assert (found.files, found.applied, len(found.refused)) == ({}, (), 65)
-    assert len(tried) == 66  # 20,000 // 300; at first all of them together
+    assert (found.files, found.applied) == ({}, ())
+    assert [len(each) for each in tried[:4]] == [300, 150, 150, 75]
+    assert len(tried) == 33  # 10,000 // 300
+
+
+def test_what_is_refused_of_one_file_is_found_by_halves() -> None:
+    files = {f"{number:02}.yaml": recipe(4, 4, HEADER) for number in range(64)}
+    tree = Memory(files)
+    report = check(tree, (), Settings(), Given())
+    tried: list[int] = []
+
+    def all_but_one(changed: Mapping[str, Source]) -> Report:
+        tried.append(len(changed))
+        fixed = Memory(files | {path: source.text for path, source in changed.items()})
+        return report if "37.yaml" in changed else check(fixed, (), Settings(), Given())
+
+    found = apply_fixes(report, tree.read, all_but_one, (SETTINGS,))
+    assert (len(found.files), len(found.applied)) == (63, 63)
+    assert {each.repair.finding.at.source for each in found.refused} == {"37.yaml"}
+    assert len(tried) < 30

@@ -112,16 +112,17 @@ def _batch(report: Report, offer: Offer, read: Read, refused: Mapping[tuple[str,
 
 
 def _groups(batch: list[FindingFix]) -> Iterator[list[FindingFix]]:
-    """Yield what to try at once: all; then file by file; then one by one. The first that succeeds ends the round."""
-    yield batch
-    if len(batch) == 1:
-        return
+    """What to try at once: all, the files in halves, in quarters and so on, then one by one. The first that succeeds ends the round."""
     files: defaultdict[str, list[FindingFix]] = defaultdict(list)
     for repair in batch:
         files[repair.fix.edits[0].at.source].append(repair)
-    if len(files) > 1:
-        yield from (group for group in files.values() if len(group) > 1)
-    yield from ([repair] for repair in batch)
+    units = list(files.values())
+    size = len(units)
+    while size:
+        for start in range(0, len(units), size):
+            yield [repair for unit in units[start : start + size] for repair in unit]
+        size //= 2
+    yield from ([repair] for unit in units if len(unit) > 1 for repair in unit)
 
 
 def _try(group: list[FindingFix], state: _State, read: Read, recheck: Recheck) -> _State | str:
