@@ -108,10 +108,13 @@ def _run(document: Document, sizes: dict[str, Size], context: Context, trains_al
     run = build_runs(document, _OWN, sizes, context)[0]
     if all(claim.judgement.verified for claim in run.claims):
         return run
-    said = bool(run.open_claims) and all(_leaves_no_room(claim.declaration, sizes) for claim in run.open_claims)
-    if not (said or trains_alone()):
+    if trains_alone():
+        origin, note = Origin.DEFAULT, _ALONE
+    elif run.open_claims and all(_leaves_no_room(claim.declaration, sizes) for claim in run.open_claims):
+        origin, note = Origin.COMMENT, _SAID
+    else:
         return run
-    one = Quantity(Name.WORLD_SIZE, 1, Origin.DEFAULT, note=_SAID if said else _ALONE)
+    one = Quantity(Name.WORLD_SIZE, 1, origin, note=note)
     return build_runs(document, _OWN, {**sizes, Name.WORLD_SIZE: one}, context)[0]
 
 

@@ -35,22 +35,25 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _may_be_true(run: Run, claim: Claim) -> bool:
-    """Whether a claim is what the settings give in another way: on hardware that another comment names, or without accumulation.
+    """Whether a claim may be true of what a trainer does that is not read: it divides the batch size, or starts several processes.
 
-    One of another comment may be that of another run. What is not read of the programs they may do.
+    Hardware that another comment names may be that of another run. If the world is one process by default, the programs say so.
     """
-    said, world = claim.declaration, run.geometry.get(Name.WORLD_SIZE)
+    said, cause, world = claim.declaration, claim.judgement.cause, run.geometry.get(Name.WORLD_SIZE)
     batch, steps = (run.geometry.value(name) or 1 for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
-    length = (run.geometry.value(Name.SEQUENCE_LENGTH) or 1) if said.unit == "tokens" else 1
-    each = batch * steps * length
-    if claim.judgement.cause != Cause.PRODUCT:
-        return claim.judgement.cause == Cause.FACTOR and said.admits(batch * length)  # which its trainer divides
+    batch *= (run.geometry.value(Name.SEQUENCE_LENGTH) or 1) if said.unit == "tokens" else 1
+    of_one = isinstance(world, Quantity) and world.at is None
+    if cause == Cause.ARITHMETIC:
+        return False
+    if isinstance(world, Quantity) and world.origin == Origin.DEFAULT:
+        return cause == Cause.PRODUCT and said.admits(batch * steps)
     hardware = {factor.name: factor.value for factor in with_hardware(said)}
     ranks = hardware.get(Name.WORLD_SIZE) or prod(hardware.values())
-    if said.admits(each) or (isinstance(world, Quantity) and world.origin == Origin.DEFAULT):
-        return said.admits(each)
-    may_be_total = any(said.admits(batch * length * number) for number in (1, ranks))
-    return may_be_total or (not hardware and any(interval.high // each > (interval.low - 1) // each for interval in said.holds))
+    if any(said.admits(batch * number) for number in (1, ranks)):
+        return True
+    each = batch * steps
+    of_several = any(interval.high // each > (interval.low - 1) // each for interval in said.holds)
+    return cause == Cause.PRODUCT and (said.admits(each) or (of_several and not hardware and not of_one))
 
 
 def _gives_too(claim: Claim, other: Claim) -> bool:
