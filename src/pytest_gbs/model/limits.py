@@ -67,6 +67,7 @@ DEEPEST_OVERRIDE: Final = 50  # brackets within each other in a Hydra override; 
 LONGEST_PYTHON: Final = 1_000_000  # characters of a program, of a notebook without outputs; what a longer one sets or imports is not known
 MOST_PYTHON_WORDS: Final = 200_000  # words and signs of a program; what one with more of them sets or imports is not known
 MOST_PYTHON_BRACES: Final = 20_000  # opening braces of a program; what one with more of them sets or imports is not known
+MOST_KEPT_PYTHON: Final = 1_500_000  # characters of programs that are kept for other launches; older ones are parsed again
 MOST_EVALUATED: Final = 50_000  # expressions of a program that are looked at, keys and values of its recipes; later ones are not known
 MOST_BINDINGS: Final = 100  # assignments of a name, calls of a function, options of a name; with more, what they give is unknown
 DEEPEST_EXPRESSION: Final = 40  # names that lead to names, and expressions within each other; the value of a deeper one is unknown

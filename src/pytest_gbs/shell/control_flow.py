@@ -14,7 +14,7 @@ from pytest_gbs.shell.assignments import Assigning
 from pytest_gbs.shell.limits import MOST_TURNS
 from pytest_gbs.shell.reading import Frame
 from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, ShellState, Variable, join, text_of, unknown
-from pytest_gbs.shell.text import Parts
+from pytest_gbs.shell.text import Clause, Parts
 from pytest_gbs.shell.truth import UNKNOWN, YES, Truth, are_arguments
 from pytest_gbs.shell.word_reading import touching
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _CHEAP: Final = 8  # plain words of a `case` for the price of one step: loops over arguments compare each with dozens of them
+_QUOTED: Final = ("string", "raw_string")
 
 
 class ControlFlow(Assigning):
@@ -59,34 +60,52 @@ class ControlFlow(Assigning):
         value = node.child_by_field_name("value")
         parts = self.value(value) if value is not None else ()
         text, default = text_of(parts), any(part.default for part in parts)
-        items = [child for child in node.children if child.type == "case_item"]
-        self.budget.step(len(items) // _CHEAP)
-        for item in items:
-            fits = None if text is None else self.fits(item, text)
-            always = fits is not False and self.fits(item, "\x00") is True
-            closing = next((number for number, child in enumerate(item.children) if child.type == ")"), len(item.children))
-            yield YES if always else Truth(fits, default and fits is not None), [], item.children[closing + 1 :]
+        clauses = self.clauses_of(node)
+        self.budget.step(len(clauses) // _CHEAP)
+        for clause in clauses:
+            fits = None if text is None else self.fits(clause, text)
+            always = fits is not False and self.fits(clause, "\x00") is True
+            yield YES if always else Truth(fits, default and fits is not None), [], clause.body
 
-    def fits(self, item: Node, text: str) -> bool | None:
-        """Whether one of the patterns of a clause of `case` matches `text`."""
-        found: list[bool | None] = []
+    def clauses_of(self, node: Node) -> list[Clause]:
+        """The clauses of a `case`, found once: a loop over arguments reads it for each of them."""
+        clauses = self.text.clauses.get(node.start_byte)
+        if clauses is None:
+            clauses = [self.clause(child) for child in node.children if child.type == "case_item"]
+            self.text.clauses[node.start_byte] = clauses
+        return clauses
+
+    def clause(self, item: Node) -> Clause:
+        """One clause of a `case`."""
         nodes = item.children_by_field_name("value")
-        self.budget.step(len(nodes) // _CHEAP)
+        closing = next((number for number, child in enumerate(item.children) if child.type == ")"), len(item.children))
+        clause = Clause(set(), [], [], len(nodes) // _CHEAP, item.children[closing + 1 :])
         for node in nodes:
-            literal = self.literal(node)
-            pattern = text_of(self.value(node)) if literal is None else literal
-            if literal is None and node.type not in ("string", "raw_string"):
-                self.budget.step(1 + len(text) // 50)
-                found.append(None if pattern is None else patterns.matches(pattern, text))
+            start, stop = self.text.span(node)
+            fixed = not _expands().search(self.text.string, start, stop) and not self.text.hidden(start, stop)
+            pattern = text_of(self.value(node)) if fixed else None
+            if pattern is None:
+                clause.others.append(node)
+            elif node.type in _QUOTED or _plain().fullmatch(pattern):
+                clause.plain.add(pattern)
             else:
-                found.append(None if pattern is None else pattern == text)
-        return True if True in found else None if None in found else False
+                clause.patterns.append(pattern)
+        return clause
 
-    def literal(self, node: Node) -> str | None:
-        """A word in which nothing is expanded and no sign has a meaning (`--batch-size`); None for others."""
-        start, stop = self.text.span(node)
-        word = self.text.string[start:stop]
-        return word if node.type == "word" and _plain().fullmatch(word) and not self.text.hidden(start, stop) else None
+    def fits(self, clause: Clause, text: str) -> bool | None:
+        """Whether one of the patterns of a clause of `case` matches `text`."""
+        self.budget.step(clause.price + len(clause.patterns) * (1 + len(text) // 50))
+        if text in clause.plain:
+            return True
+        found = [patterns.matches(each, text) for each in clause.patterns]
+        for node in clause.others:
+            pattern = text_of(self.value(node))
+            if pattern is None or node.type in _QUOTED:
+                found.append(None if pattern is None else pattern == text)
+            else:
+                self.budget.step(1 + len(text) // 50)
+                found.append(patterns.matches(pattern, text))
+        return True if True in found else None if None in found else False
 
     def choose(self, node: Node, clauses: Iterator[tuple[Truth, list[Node], list[Node]]]) -> tuple[list[Node], bool] | None:
         """Read the clauses that may be taken, and go on as any of them may have left things.
@@ -309,4 +328,5 @@ class ControlFlow(Assigning):
 
 _failure = lazy_pattern(r"\bexit[ \t]+[1-9]")
 _names = lazy_pattern(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
+_expands = lazy_pattern(r"[$`]")
 _plain = lazy_pattern(r"[\w./=:,+-]+")

@@ -48,7 +48,7 @@ def replaced(text: str, pattern: str, new: str, *, every: bool) -> str | None:
 _element = lazy_pattern(r"\\(.)|(.)", re.DOTALL)
 
 
-@lru_cache(256)
+@lru_cache(2048)  # loops over arguments compare each with hundreds of them
 def _expression(pattern: str) -> re.Pattern[str] | None:
     """The regular expression of a pattern; None for extended patterns and for sets of characters.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from pytest_gbs.model.command import Part, Word, span_of_all
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.limits import Exhausted, ShellBudget
 
 if TYPE_CHECKING:
@@ -28,14 +29,28 @@ _PIECE: Final = 256  # bytes that the parser is given at a time
 _ESCAPABLE: Final = '$`"\\\n'
 
 
+class Clause(NamedTuple):
+    """A clause of `case`: its `plain` words, its `patterns`, other patterns that depend on variables, and its statements.
+
+    `price` is what it costs to compare a text with it.
+    """
+
+    plain: set[str]
+    patterns: list[str]
+    others: list[Node]
+    price: int
+    body: list[Node]
+
+
 class ShellText:
     """Parts one behind the other, read as one text; an unknown part is one hole in it."""
 
-    __slots__ = ("_bytes", "_written", "parts", "starts", "string", "words")
+    __slots__ = ("_bytes", "_written", "clauses", "parts", "starts", "string", "words")
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.words: dict[tuple[int, int], Word | None] = {}  # those that are the same however often they are read, by their bytes
+        self.clauses: dict[int, list[Clause]] = {}  # of each `case`, by the byte at which it starts
         self.starts: list[int] = []
         # Of each part that is written as it stands: its file, how far behind its place in this text it is there, and where it stops here.
         self._written: list[tuple[str, int, int] | None] = []

@@ -34,7 +34,6 @@ from pytest_gbs.readers.python.notebook import cell_at
 from pytest_gbs.readers.python.program import Program, read_program
 from pytest_gbs.readers.python.results import Known
 from pytest_gbs.readers.python.schedules import Schedules
-from pytest_gbs.readers.python.scopes import read_scopes
 from pytest_gbs.readers.python.values import Evaluator
 
 _KEPT: Final = 64  # programs that the launches of a script start and that import one another; what is kept of each is small
@@ -49,14 +48,14 @@ def read_python(source: Source, context: ProgramContext | None = None) -> tuple[
 def read_started(source: Source, line: CommandLine, context: ProgramContext) -> tuple[Started, ...]:
     """The calls of a Python file that set a batch size, as they are when `line` starts it."""
     program = _program(source)
-    return () if program is None else tuple(read_launched(program, read_scopes(program.tree), line, Modules(context)))
+    return () if program is None else tuple(read_launched(program, program.scopes, line, Modules(context)))
 
 
 @lru_cache(_KEPT)
 def executes_files(source: Source) -> bool:
     """Whether a program executes files over its own names, as nanoGPT's train.py does."""
     program = _program(source) if "exec(" in source.text and "config" in source.text else None
-    return program is not None and first_override(read_scopes(program.tree)) > 0
+    return program is not None and first_override(program.scopes) > 0
 
 
 def read_executed_files(source: Source, files: list[Source]) -> Executed | None:
@@ -64,7 +63,7 @@ def read_executed_files(source: Source, files: list[Source]) -> Executed | None:
     program, *others = (_program(each) for each in (source, *files))
     if program is None or None in others:
         return None
-    return read_executed(program, read_scopes(program.tree), [(each, read_scopes(each.tree)) for each in others if each is not None])
+    return read_executed(program, program.scopes, [(each, each.scopes) for each in others if each is not None])
 
 
 def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:
@@ -75,7 +74,7 @@ def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:
     program = _program(source)
     if program is None:
         return ()
-    return tuple((each, document_of_comments(program, call)) for each, call in Schedules(program, read_scopes(program.tree)).found())
+    return tuple((each, document_of_comments(program, call)) for each, call in Schedules(program, program.scopes).found())
 
 
 def read_calls_of(source: Source, package: str) -> tuple[Document, ...]:
@@ -96,7 +95,7 @@ class OwnDefault(NamedTuple):
 def read_own_defaults(source: Source) -> dict[str, OwnDefault]:
     """The options of a program's own parser, each with its default."""
     program = _program(source)
-    found = own_defaults(program, read_scopes(program.tree)) if program is not None else ()
+    found = own_defaults(program, program.scopes) if program is not None else ()
     return {
         name: OwnDefault(as_text(value), Location(source.path, value.start, value.stop), isinstance(value, Known) and value.value is None)
         for name, value in found
@@ -107,7 +106,7 @@ def read_own_defaults(source: Source) -> dict[str, OwnDefault]:
 def read_spellings(source: Source) -> dict[str, str]:
     """The flags of a program's own parser, each with the name under which its value is kept: `b` for `batch_size`."""
     program = _program(source)
-    return Evaluator(program, read_scopes(program.tree)).spellings() if program is not None else {}
+    return Evaluator(program, program.scopes).spellings() if program is not None else {}
 
 
 def read_tree(source: Source) -> ast.Module | None:
@@ -123,13 +122,13 @@ def read_parsed(source: Source) -> dict[str, tuple[str, ...]]:
     They are by sub-command, "" for those of every command line.
     """
     program = _program(source)
-    return {} if program is None else parsed_classes(read_scopes(program.tree))
+    return {} if program is None else parsed_classes(program.scopes)
 
 
 def may_train_otherwise(source: Source, line: CommandLine) -> bool:
     """Whether a program that parses a trainer's arguments, started with `line`, may train with others, which it makes by itself."""
     program = _program(source) if any(read_parsed(source).values()) else None
-    return program is not None and documents.may_train_otherwise(program, read_scopes(program.tree), line)
+    return program is not None and documents.may_train_otherwise(program, program.scopes, line)
 
 
 @lru_cache(_KEPT)
@@ -154,7 +153,7 @@ def _looked_up(node: ast.AST) -> str:
 def read_engines(source: Source) -> tuple[frozenset[str], ...]:
     """The names of the arguments of each `deepspeed.initialize(...)` of a Python file; "" stands for `**` of what is not seen."""
     program = _program(source) if "deepspeed" in source.text and "initialize(" in source.text else None
-    made = engines(read_scopes(program.tree)) if program is not None else ()
+    made = engines(program.scopes) if program is not None else ()
     return tuple(frozenset(each.arg or "" for each in call.keywords) for call, _ in made)
 
 
@@ -162,7 +161,7 @@ def read_engines(source: Source) -> tuple[frozenset[str], ...]:
 def read_class(source: Source, name: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """What the class `name` of a Python file is made from, or imported as, and the fields to which it gives a value of its own."""
     program = _program(source)
-    return ((), frozenset()) if program is None else bases(read_scopes(program.tree), name)
+    return ((), frozenset()) if program is None else bases(program.scopes, name)
 
 
 class Constant(NamedTuple):
@@ -177,7 +176,7 @@ def read_constants(source: Source) -> Mapping[str, Constant]:
     """The names that a program binds once, to a number or a text, outside of functions and branches; none if it can't be parsed."""
     program = _program(source)
     found: dict[str, Constant] = {}
-    for name, bindings in read_scopes(program.tree).module.names.items() if program is not None else ():
+    for name, bindings in program.scopes.module.names.items() if program is not None else ():
         value = bindings[0].value if len(bindings) == 1 and bindings[0].branch is None and bindings[0].item < 0 else None
         if program is not None and isinstance(value, ast.Constant) and type(value.value) in (int, float, str):
             found[name] = Constant(str(value.value), Location(source.path, *program.span(value)))

@@ -30,7 +30,7 @@ from pytest_gbs.readers.python.nodes import mapping_of
 from pytest_gbs.readers.python.parents import bound, inherited, takes_in
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Found, Known, Lost, Table, Value, batch_name, sets_batch, table_of, value_below
-from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes, read_scopes
+from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
 from pytest_gbs.readers.python.sentences import trained_by_fit
 from pytest_gbs.readers.python.trainers import given_to_trainers
 from pytest_gbs.readers.python.values import Evaluator
@@ -147,7 +147,7 @@ def _assumed(table: Table, evaluator: Evaluator) -> Iterator[str]:
 
 def read_documents(program: Program, modules: Modules) -> Iterator[Document]:
     """Yield the documents of `program` in the order of its text, at most `MOST_DOCUMENTS` of them; `modules` are what it imports."""
-    scopes = read_scopes(program.tree)
+    scopes = program.scopes
     evaluator = Evaluator(program, scopes, None, modules)
     found = [*islice(batch_calls(scopes, evaluator), MOST_DOCUMENTS), *islice(_dictionaries(scopes, evaluator), MOST_DOCUMENTS)]
     loops = list(_loops(scopes, evaluator))
@@ -165,7 +165,7 @@ def read_documents(program: Program, modules: Modules) -> Iterator[Document]:
 
 def read_calls(program: Program, package: str) -> Iterator[Document]:
     """Yield each call of a class of `package` as a document of its keywords, at most `MOST_DOCUMENTS` of them."""
-    scopes = read_scopes(program.tree)
+    scopes = program.scopes
     evaluator = Evaluator(program, scopes)
     named = ((scopes.qualified(call.func), call, scope) for call, scope in scopes.calls)
     found = ((name, call, evaluator.keywords(call, scope)) for name, call, scope in named if name.startswith(f"{package}."))

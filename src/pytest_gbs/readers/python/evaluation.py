@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_EVALUATED
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Known, Lost, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
 from pytest_gbs.readers.python.updates import may_set_any, set_attributes, set_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
+
+
+# What is kept of an evaluation: numbers, texts and paths, since nothing changes them later.
+_KEPT: Final = frozenset((ast.Attribute, ast.Call, ast.Name))
+_PLAIN: Final = frozenset((Known, Lost, Place))
+_TANGLED: Final = MOST_EVALUATED * 4 // 5  # with no more left, what is lost on one of the ways to a name is lost on all of them
+
+
+class Looking:
+    """The bindings that are being looked at: how many have `begun`, and the `lowest` number of those that were needed before their end.
+
+    What needs one that began before it may be something else where that one is known.
+    """
+
+    def __init__(self) -> None:
+        self.begun = self.lowest = 0
 
 
 class Evaluation:
@@ -33,11 +49,11 @@ class Evaluation:
         self.home = program.source.path.rpartition("/")[0]  # of the program that is started, where its relative paths may begin
         self.brought: dict[tuple[ast.Call, bool], Table | None] = {}
         self.others: dict[str, Self] = {}  # of the files that are imported, by their paths; one for all of them
-        self.cuts = [0]  # how often a bound or a circle has ended a search, in all files together
         self.given = {}
+        self.looking = Looking()  # one for all files
         self.left = MOST_EVALUATED
         self.depth = 0
-        self.set_options: dict[tuple[str, bool], bool] = {}
+        self.set_options: dict[tuple[str, bool], bool | None] = {}
         self.settings = {each.name: (number, each) for number, each in enumerate(line.settings)} if line is not None else {}
         self.unset: list[tuple[int, int, str]] = []  # variables that are taken to be unset, and where they are asked for
         self.abbreviated: dict[tuple[str, ...], bool] = {}
@@ -45,7 +61,7 @@ class Evaluation:
         self.ancestors: dict[ast.AST, list[ast.ClassDef]] = {}
         self.behind: dict[ast.ClassDef, Ancestor] = {}
         self.composed: dict[ast.AST, Made | None] = {}  # what Hydra gives functions
-        self.bound: set[ast.AST] = set()  # the statements that are being looked at
+        self.bound: dict[ast.AST, int] = {}  # the statements that are being looked at, each with its number among all of them
         self.built: dict[tuple[Scope, str], Table] = {}  # configurations that functions are making, by their names
 
     @property
@@ -56,20 +72,35 @@ class Evaluation:
     @given.setter
     def given(self, given: dict[ast.AST, Value]) -> None:
         self._given = given
-        self.named: dict[tuple[ast.Name, Scope], Value] = {}  # what names are with these
+        self.found: dict[tuple[ast.expr, Scope, int | None], Value] = {}  # what was looked at with these, with the world
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What `node` is in `scope`."""
+        place = (node, scope, self.world) if type(node) in _KEPT and not self.built else None
+        found = self.found.get(place) if place is not None else None
+        if found is not None:
+            return found
         self.left -= 1
         if self.left < 0 or self.depth >= DEEPEST_EXPRESSION:
-            self.cuts[0] += 1
-            return self.lost(node)
+            return self.guess(node)
         self.depth += 1
+        kept, looking = self.found, self.looking
+        outer, looking.lowest = looking.lowest, looking.begun
         try:
             reads = getattr(self, f"_{type(node).__name__.lower()}", None)
-            return reads(node, scope) if reads is not None else self.lost(node)
+            value = reads(node, scope) if reads is not None else self.lost(node)
         finally:
             self.depth -= 1
+        is_same = looking.lowest >= looking.begun or (self.left < _TANGLED and type(value) is Lost)
+        if place is not None and is_same and type(value) in _PLAIN:
+            kept[place] = value
+        looking.lowest = min(outer, looking.lowest)
+        return value
+
+    def guess(self, node: ast.expr, number: int = -1) -> Lost:
+        """What `node` is while the binding with that `number` is being looked at, or too much for a bound; elsewhere it may be known."""
+        self.looking.lowest = min(self.looking.lowest, number)
+        return self.lost(node)
 
     def lost(self, node: ast.expr) -> Lost:
         """What is not known of `node`."""
@@ -80,6 +111,7 @@ class Evaluation:
         runs: bool | None = True
         while branch is not None:
             if self.left < 0:
+                self.looking.lowest = -1
                 return None
             test = self.value(branch.test, scope) if branch.test is not None else None
             if not isinstance(test, Known):

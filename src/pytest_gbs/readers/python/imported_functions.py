@@ -18,12 +18,12 @@ class ImportedFunctions(Classes):
         if defined is None or defined.scopes is self.scopes:
             return None
         other, function = self.evaluator_of(defined.program, defined.scopes), defined.function
-        around = other.given
+        around, found = other.given, other.found
         other.given = around | other.defaults(function) | self.handed(function, node, scope)
         try:
             value = self._brought(other, lambda: other.returned(function), node)
         finally:
-            other.given = around
+            other.given, other.found = around, found
         return value if isinstance(value, (Known, Table, Items, Place)) else None
 
     def returned(self, function: ast.FunctionDef) -> Value | None:

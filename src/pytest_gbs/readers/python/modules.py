@@ -16,7 +16,7 @@ from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import AttributePath
 from pytest_gbs.readers.python.program import Program, read_program
-from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
+from pytest_gbs.readers.python.scopes import Scope, Scopes
 
 
 def import_folders(name: str, folder: str) -> list[str]:
@@ -42,11 +42,10 @@ def _folders_near(path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((folder, folder.rpartition("/")[0])))
 
 
-@lru_cache(12)
 def _loaded(source: Source) -> tuple[Program, Scopes] | None:
-    """The program in `source`, which many programs may import, parsed once; None if Python's parser refuses it."""
+    """The program in `source`; None if Python's parser refuses it."""
     program = read_program(source)
-    return None if isinstance(program, Unreadable) else (program, read_scopes(program.tree))
+    return None if isinstance(program, Unreadable) else (program, program.scopes)
 
 
 class Defined(NamedTuple):

@@ -26,16 +26,6 @@ class Names(Parameters):
     """The values of the names of one program."""
 
     def _name(self, node: ast.Name, scope: Scope) -> Value:
-        """What a name is; what no bound and no circle cut short is looked for once, tables apart, which may be changed."""
-        if (known := self.named.get((node, scope))) is not None:
-            return known
-        cuts = self.cuts[0]
-        value = self._looked_up(node, scope)
-        if cuts == self.cuts[0] and not self.built and isinstance(value, (Known, Lost, Place)):
-            self.named[node, scope] = value
-        return value
-
-    def _looked_up(self, node: ast.Name, scope: Scope) -> Value:
         found = scope.find(node.id)
         if found is None and node.id == "__file__":
             return Place(self.program.source.path, *self.program.span(node), inside=True)
@@ -148,13 +138,14 @@ class Names(Parameters):
     def _bound(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
         """What a binding gives its name; lost if that takes the name itself as the same binding has it, as in a loop."""
         if binding.node in self.bound:
-            self.cuts[0] += 1
-            return self.lost(node)
-        self.bound.add(binding.node)
+            return self.guess(node, self.bound[binding.node])
+        self.bound[binding.node] = self.looking.begun
+        self.looking.begun += 1
         try:
             return self._given_by(binding, scope, node)
         finally:
-            self.bound.discard(binding.node)
+            self.looking.begun -= 1
+            del self.bound[binding.node]
 
     def _given_by(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
         if binding.parameter is not None:
@@ -200,7 +191,7 @@ class Names(Parameters):
         path = program.source.path
         if path not in self.others:
             other = type(self)(program, scopes, self.line, self.modules)
-            other.others, other.home, other.cuts = self.others, self.home, self.cuts
+            other.others, other.home, other.looking = self.others, self.home, self.looking
             self.others[path] = other
         return self.others[path]
 

@@ -103,11 +103,14 @@ class Options(Evaluation):
         With `anew` only what does not follow from the option's own value counts.
         """
         if (option, anew) not in self.set_options:
-            self.set_options[option, anew] = False  # while it is looked for
+            self.set_options[option, anew] = None  # while it is looked for
             changes = (change for each in self.scopes.attributes.get(option, {}).values() for change in each)
             bases = (self.value(change.target.value, change.scope) for change in changes if not (anew and _mentions(change, option)))
             self.set_options[option, anew] = any(isinstance(base, Made) and base.name == NAMESPACE for base in bases)
-        return self.set_options[option, anew]
+        found = self.set_options[option, anew]
+        if found is None:
+            self.looking.lowest = -1
+        return bool(found)
 
     def _of_option(self, option: ast.Call, node: ast.expr) -> Value:
         """What one option of argparse or click gives: its default, or what the command line has."""

@@ -15,7 +15,6 @@ from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.saved_output import TrainingRecord
 from pytest_gbs.readers.python.notebook import CODE, Cell, read_cells
 from pytest_gbs.readers.python.program import Program, read_program
-from pytest_gbs.readers.python.scopes import read_scopes
 
 # transformers 000945a9b, trainer.py (_inner_training_loop): "  Instantaneous batch size per device = 8", and two lines below
 # "  Gradient Accumulation steps = 1"; before 4.31 that was the batch of all devices of the process. unsloth 2025.8.1, models/_utils.py:
@@ -45,7 +44,7 @@ def read_training_records(source: Source) -> tuple[TrainingRecord, ...]:
 def count_trainers(source: Source) -> int:
     """How many trainers the program in `source` makes."""
     program = read_program(source)
-    called = {} if isinstance(program, Unreadable) else read_scopes(program.tree).called
+    called = {} if isinstance(program, Unreadable) else program.scopes.called
     return sum(len(calls) for name, calls in called.items() if name.endswith("Trainer"))
 
 

@@ -15,7 +15,7 @@ from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.program import Program, read_program
 from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Table, Value, at_span, table_of
-from pytest_gbs.readers.python.scopes import Scopes, read_scopes
+from pytest_gbs.readers.python.scopes import Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
 BASE: Final = "_base_"
@@ -123,7 +123,7 @@ def _loaded(source: Source) -> _Module | None:
     program = read_program(source) if source.path.endswith(".py") else None
     if program is None or isinstance(program, Unreadable):
         return None
-    scopes = read_scopes(program.tree)
+    scopes = program.scopes
     evaluator = Evaluator(program, scopes)
     return _described(program, scopes, bound(scopes, evaluator))
 

@@ -7,24 +7,25 @@ import warnings
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import abc
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pytest_gbs.model.document import NOTEBOOK
-from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_PYTHON_BRACES, MOST_PYTHON_WORDS
+from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_KEPT_PYTHON, MOST_PYTHON_BRACES, MOST_PYTHON_WORDS
 from pytest_gbs.model.location import Lines, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.notebook import CODE, MARKDOWN, Cell, is_python, read_cells
+from pytest_gbs.readers.python.scopes import Scopes, read_scopes
 from pytest_gbs.readers.refusal import conflict, unreadable
 
 Prose: TypeAlias = tuple[str, tuple[tuple[int, int], ...]]
 
 
 class Program(NamedTuple):
-    """A program that parses: `text` is its code, and `places` says where each part of it is in the file.
+    """A program that parses: `text` is its code, and `places` says where each part of it is in the file, `scopes` what it binds.
 
     `places` are pairs (offset in `text`, offset in the file), ascending; between two of them both count alike. `cells` are, for a
     notebook, the lines of `text` at which its cells start, and their numbers as people count them. `wide` has, for each line on which a
@@ -35,6 +36,7 @@ class Program(NamedTuple):
     source: Source
     text: str
     tree: ast.Module
+    scopes: Scopes
     lines: Lines
     places: tuple[tuple[int, int], ...]
     wide: dict[int, array[int]]
@@ -71,21 +73,54 @@ class Program(NamedTuple):
         """The offsets in the file of the first character of `node` and of the one behind it."""
         start = self.offset(node.lineno, node.col_offset)
         stop = self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        if len(self.places) == 1:
+            ahead = self.places[0][1] - self.places[0][0]
+            return start + ahead, max(start + 1, stop) + ahead
         return self.place(start), self.place(max(start, stop - 1)) + 1
 
 
-@lru_cache(4)  # a launch and a check of the file read the same program, and a script launches a few in turn
+class _Kept:
+    """The programs that were read last, the oldest first; all but the newest have at most `MOST_KEPT_PYTHON` characters together.
+
+    Each launch of a program asks for it again, and for those that it imports.
+    """
+
+    def __init__(self) -> None:
+        self.programs: dict[Source, Program | Unreadable] = {}
+        self.length = 0
+
+    def __call__(self, source: Source) -> Program | Unreadable:
+        program = self.programs.pop(source, None)
+        if program is None:
+            length = len(source.text)
+            while self.programs and self.length + length > MOST_KEPT_PYTHON:
+                oldest = next(iter(self.programs))
+                self.length -= len(oldest.text)
+                del self.programs[oldest]
+            program = _read(source)
+            self.length += length
+        self.programs[source] = program
+        return program
+
+
+_kept: Final = _Kept()
+
+
 def read_program(source: Source) -> Program | Unreadable:
     """The program in `source`, or why there is none: this Python's own parser refuses it. Nothing is run or imported.
 
     A program may be for another version of Python, so that this matters only if the file was named, or git marked a conflict in it.
     """
+    return _kept(source)
+
+
+def _read(source: Source) -> Program | Unreadable:
     if not source.path.endswith(NOTEBOOK):
         text = _not_unicode().sub("?", source.text)
         tree = parse(text)
         if isinstance(tree, ast.Module):
             lines = Lines(text)
-            return Program(source, text, tree, lines, ((0, 0),), _wide(lines))
+            return Program(source, text, tree, read_scopes(tree), lines, ((0, 0),), _wide(lines))
         return _matters_if_marked(unreadable(source, *tree))
     cells = read_cells(source)
     if isinstance(cells, Unreadable):
@@ -98,7 +133,7 @@ def read_program(source: Source) -> Program | Unreadable:
     if isinstance(tree, ast.Module):
         lines = Lines(text)
         prose = {cell.number + 1: (cell.text, tuple(cell.places(source.text))) for cell in cells if cell.kind == MARKDOWN}
-        return Program(source, text, tree, lines, places, _wide(lines), starts, prose)
+        return Program(source, text, tree, read_scopes(tree), lines, places, _wide(lines), starts, prose)
     return _matters_if_marked(unreadable(source, 0, f"Python can't parse its code: {tree[1]}"))
 
 

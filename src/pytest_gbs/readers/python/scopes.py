@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from pytest_gbs.model.location import grouped
@@ -155,7 +154,6 @@ class Scopes(NamedTuple):
         return ".".join((first, *rest)) if name else ""
 
 
-@lru_cache(4)
 def read_scopes(tree: ast.Module) -> Scopes:
     """What `tree` binds; walked with a list instead of recursion, so that depth costs nothing."""
     module = Scope(tree, None)
