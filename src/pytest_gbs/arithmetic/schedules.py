@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pytest_gbs.arithmetic.solver import solve
 from pytest_gbs.arithmetic.wording import leaves
-from pytest_gbs.model.document import Alias, Node, Scalar, Sequence
 from pytest_gbs.model.document import Mapping as MappingNode
+from pytest_gbs.model.document import Node, Scalar, Sequence, followed
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.limits import LONGEST_SCHEDULE, MOST_STAGES
 from pytest_gbs.model.pattern import lazy_pattern
@@ -35,11 +35,11 @@ def read_stages(node: Node | None, whole: Callable[[Scalar], int | None]) -> tup
 
 def _value(item: Node, whole: Callable[[Scalar], int | None]) -> int | None:
     """What the stage `item` says under the key `value`."""
-    target = item.target if isinstance(item, Alias) else item
+    target = followed(item)
     if not isinstance(target, MappingNode):
         return None
     found = [value for key, value in target.entries if isinstance(key, Scalar) and key.text == _VALUE]
-    value = found[-1].target if found and isinstance(found[-1], Alias) else found[-1] if found else None
+    value = followed(found[-1]) if found else None
     return whole(value) if isinstance(value, Scalar) else None
 
 

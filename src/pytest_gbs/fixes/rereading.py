@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import listing
-from pytest_gbs.model.document import RECIPES, Alias, Document, Mapping, Node, Scalar
+from pytest_gbs.model.document import RECIPES, Alias, Document, Mapping, Node, Scalar, followed
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import MOST_REREAD_CHARACTERS
 from pytest_gbs.model.location import KeyPath, Source, Unreadable, dotted
@@ -65,7 +65,7 @@ def _values(document: Document) -> dict[KeyPath, object]:
 
 def _value(node: Node, loader: str) -> object:
     """What can be compared of `node`: a mapping's own entries have key paths of their own."""
-    target = node.target if isinstance(node, Alias) else node
+    target = followed(node)
     if isinstance(target, Scalar):
         value = resolve(target, loader)
         return (type(value).__name__, repr(value), target.tag)

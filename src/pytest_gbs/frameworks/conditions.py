@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.document import CONFIGURATIONS, Alias, Document, Node, Scalar
+from pytest_gbs.model.document import CONFIGURATIONS, Alias, Document, Node, Scalar, followed
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.pattern import lazy_pattern
@@ -61,7 +61,7 @@ def certain(condition: Condition, document: Document, loader: str) -> bool:
 
 def _is_filled_in(node: Node | None) -> bool:
     """Whether something else puts another value in the place of `node`."""
-    found = node.target if isinstance(node, Alias) else node
+    found = followed(node)
     return isinstance(found, Scalar) and (found.tag == COMPUTED or _variable().search(found.text) is not None)
 
 

@@ -19,7 +19,7 @@ from pytest_gbs.arithmetic.wording import count, leaves
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.digits import whole_number
-from pytest_gbs.model.document import Alias, Document, Mapping, Scalar, Sequence
+from pytest_gbs.model.document import Document, Mapping, Scalar, Sequence, followed
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown
@@ -272,7 +272,7 @@ def _devices(text: str) -> tuple[int, ...]:
 def _listed(document: Document, path: KeyPath) -> tuple[int, ...]:
     """The GPUs that the text at `path` lists, none if that is not known."""
     node = document.keyed[path][1]
-    target = node.target if isinstance(node, Alias) else node
+    target = followed(node)
     return _devices(target.text) if isinstance(target, Scalar) else ()
 
 

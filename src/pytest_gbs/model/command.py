@@ -156,6 +156,11 @@ def span_of_all(places: list[Location]) -> Location | None:
     return Location(places[0].source, min(place.start for place in same), max(place.stop for place in same))
 
 
+def plain_word(text: str, at: Location) -> Word:
+    """A word that is `text`, all of it from `at`."""
+    return Word(text, text, at, (Part(text, at, at),))
+
+
 class Assignment(NamedTuple):
     """A variable that a command finds in its environment."""
 

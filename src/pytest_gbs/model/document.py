@@ -91,6 +91,11 @@ Node: TypeAlias = Scalar | Mapping | Sequence | Alias
 Keyed: TypeAlias = "abc.Mapping[KeyPath, tuple[Node, Node]]"
 
 
+def followed(node: Node | None) -> Node | None:
+    """`node`, or what it names if it is an alias."""
+    return node.target if isinstance(node, Alias) else node
+
+
 class CommentBlock(NamedTuple):
     """Neighbouring comment lines read as one text, and the key they belong to.
 

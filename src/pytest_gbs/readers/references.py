@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.model.document import Alias, Document, Node, Scalar
+from pytest_gbs.model.document import Document, Node, Scalar, followed
 from pytest_gbs.model.limits import DEEPEST_CHAIN
 from pytest_gbs.model.pattern import lazy_pattern
 
@@ -15,7 +15,7 @@ def referred(document: Document, node: Scalar) -> Node:
     """What `node`, whose tag is `!ref`, stands for, at its own place; `node` itself if it is more than one name, or names no key."""
     found: Node = node
     for _ in range(DEEPEST_CHAIN):
-        target = found.target if isinstance(found, Alias) else found
+        target = followed(found)
         if not isinstance(target, Scalar) or target.tag != REFERENCE:
             return found
         match = _name().fullmatch(target.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence, followed
 from pytest_gbs.model.limits import LONGEST_JSON_TEXT
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.record import Final
@@ -32,7 +32,7 @@ def value_node(document: Document, key: KeyPath) -> Node | None:
         above = document.keyed.get(key[:depth])
         if above is None:
             return None
-        node = above[1].target if isinstance(above[1], Alias) else above[1]
+        node = followed(above[1])
         if isinstance(node, Scalar):
             return _within(node, key[depth:])
         if isinstance(node, Sequence) or (isinstance(node, Mapping) and key[depth] == EACH):
@@ -55,7 +55,7 @@ def _of_each(items: Sequence | Mapping, key: KeyPath) -> Node | None:
 def _below(node: Node, key: KeyPath) -> Node | None:
     """What `node` has at `key`, None if there is nothing; the mapping where it takes in others, which are not followed."""
     for depth, part in enumerate(key):
-        target = node.target if isinstance(node, Alias) else node
+        target = followed(node)
         if isinstance(target, Sequence):
             return _of_each(target, key[depth:])
         entries = target.entries if isinstance(target, Mapping) else ()
@@ -63,7 +63,7 @@ def _below(node: Node, key: KeyPath) -> Node | None:
         if not found:
             return target if any(map(is_merge, (name for name, _ in entries))) else None
         node = found[-1]
-    return node.target if isinstance(node, Alias) else node
+    return followed(node)
 
 
 def _within(text: Scalar, key: KeyPath) -> Scalar | None:

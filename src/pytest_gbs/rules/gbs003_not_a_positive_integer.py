@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.frameworks.reading import Misread, misread, treatment
 from pytest_gbs.model.digits import is_digits
-from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar
+from pytest_gbs.model.document import Document, Mapping, Node, Scalar, followed
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework, Row, Treatment
 from pytest_gbs.model.location import Location, dotted
@@ -54,7 +54,7 @@ def check(file: FileView) -> Iterator[Outcome]:
         if not _is_template(file.document, node) and not (found.value is None and _COMPOSES in keyed):
             yield _refused_values(file.document, framework, found, node)
     for row in odd:
-        value = _target(keyed[row.key][1])
+        value = followed(keyed[row.key][1])
         if isinstance(value, Scalar) and value.plain and (trap := _other_reading(row, value, file)):
             node = keyed[row.key][1]
             at = Location(file.document.source.path, node.start, node.stop, row.key)
@@ -68,13 +68,9 @@ def _is_ordinary(row: Row, node: Node) -> bool:
     return is_digits(node.text) and node.text[0] != "0" and len(node.text) < _LONGEST
 
 
-def _target(node: Node) -> Node | None:
-    return node.target if isinstance(node, Alias) else node
-
-
 def _is_template(document: Document, node: Node) -> bool:
     """Whether something else replaces `node` before the framework reads it: `{{ x }}` is a mapping to YAML, `!env X` a tag."""
-    target = _target(node)
+    target = followed(node)
     tag = getattr(target, "tag", None) or ""
     custom = tag not in ("", "!") and not tag.startswith(("!!", "tag:yaml.org,2002:"))
     return target is None or custom or document.source.text.startswith(("{{", "{%"), target.start)
@@ -90,7 +86,7 @@ def _refused_values(document: Document, framework: Framework, found: Misread, no
 
 def _described(document: Document, found: Misread, node: Node) -> str:
     """What is wrong with the value: `"8" is text, not a whole number`, `0 is less than 1`."""
-    target, value = _target(node), found.value
+    target, value = followed(node), found.value
     if not isinstance(target, Scalar):
         return f"is a {'mapping' if isinstance(target, Mapping) else 'list'}, not a whole number"
     written = document.source.text[target.start : target.stop].strip()

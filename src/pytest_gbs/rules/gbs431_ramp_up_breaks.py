@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.model.document import Alias, Node, Scalar, Sequence
+from pytest_gbs.model.document import Node, Scalar, Sequence, followed
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.record import NamedTuple
@@ -64,7 +64,7 @@ def _ramp(run: Run) -> _Ramp | None:
 
 
 def _whole(node: Node, run: Run) -> int | None:
-    target = node.target if isinstance(node, Alias) else node
+    target = followed(node)
     value = resolve(target, loader_of(run.document.syntax, run.framework.loader)) if isinstance(target, Scalar) else None
     return value if type(value) is int else None
 

@@ -7,11 +7,11 @@ from typing import Final, TypeAlias
 
 from pytest_gbs.model.command import Assignment, Job, Part, Word
 from pytest_gbs.model.digits import whole_number
-from pytest_gbs.model.document import Alias, Document, Node, Scalar, Sequence
+from pytest_gbs.model.document import Document, Node, Scalar, Sequence, followed
 from pytest_gbs.model.document import Mapping as MappingNode
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.quantity import Origin, Quantity
+from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.fields import make_word
 from pytest_gbs.shell.limits import MOST_JOB_ITEMS, Exhausted
@@ -48,7 +48,7 @@ def entries(node: Node | None) -> Iterator[tuple[str, Node]]:
     """Yield the entries of a mapping, aliases followed; nothing for other nodes."""
     if isinstance(node, MappingNode):
         for key, value in node.entries:
-            found = _followed(value)
+            found = followed(value)
             if isinstance(key, Scalar) and found is not None:
                 yield key.text, found
 
@@ -62,11 +62,7 @@ def items(node: Node | None) -> tuple[Node, ...]:
         return ()
     if len(node.items) > MOST_JOB_ITEMS:
         raise Exhausted(f"more than {MOST_JOB_ITEMS:,} items of a list")
-    return tuple(each for each in map(_followed, node.items) if each is not None)
-
-
-def _followed(node: Node | None) -> Node | None:
-    return node.target if isinstance(node, Alias) else node
+    return tuple(each for each in map(followed, node.items) if each is not None)
 
 
 def text(node: Node | None) -> str | None:
@@ -80,6 +76,19 @@ def size(document: Document, node: Node | None, name: str, key: str) -> Quantity
     if not number or not isinstance(node, Scalar):
         return None
     return Quantity(name, number, Origin.LAUNCH, at=_digits(document, node), key=key)
+
+
+def node_count(document: Document, of: Node | None, key: str) -> Quantity | None:
+    """The machines that a mapping states at `key`, one if it has no such key; None if it is not there, or states no number above 0."""
+    if of is None:
+        return None
+    stated = child(of, key)
+    return size(document, stated, Name.NUM_NODES, key) if stated is not None else one_node(key)
+
+
+def one_node(key: str) -> Quantity:
+    """The machine of a job that does not state at `key` how many it has."""
+    return Quantity(Name.NUM_NODES, 1, Origin.DEFAULT, key=key)
 
 
 def _digits(document: Document, node: Scalar) -> Location:
@@ -112,6 +121,14 @@ def variables(document: Document, *nodes: Node | None, default: bool = False) ->
         raise Exhausted(f"more than {MOST_JOB_ITEMS:,} variables")
     for name, value in found:
         yield assignment(document, name, value, default=default)
+
+
+def listed(document: Document, node: Node | None, key: str = "name") -> Iterator[Assignment]:
+    """Yield the variables that a list sets, whose items have the name of one at `key`, and its `value`."""
+    for each in items(node):
+        name = text(child(each, key))
+        if name:
+            yield assignment(document, name, child(each, "value"))
 
 
 def stated(name: str, value: str, size: Quantity, note: str) -> Assignment:

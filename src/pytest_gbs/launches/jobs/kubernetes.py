@@ -10,11 +10,26 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import Documents, JobFormat, assignment, child, command, entries, items, size, stated, text, word
-from pytest_gbs.model.command import Assignment, Job, Machines, Part, Word, Written
+from pytest_gbs.launches.jobs._format import (
+    Documents,
+    JobFormat,
+    assignment,
+    child,
+    command,
+    entries,
+    items,
+    listed,
+    node_count,
+    one_node,
+    size,
+    stated,
+    text,
+    word,
+)
+from pytest_gbs.model.command import Assignment, Job, Machines, Word, Written, plain_word
 from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.limits import MOST_JOB_ITEMS, MOST_JOBS, Exhausted
 
@@ -59,7 +74,7 @@ def read(document: Document, beside: Documents) -> Iterator[Job]:
 
 def _pods(document: Document, kind: str, spec: Node | None, beside: Documents) -> Iterator[_Pods]:
     if kind == "Pod":
-        yield _Pods(spec, _one("Pod"))
+        yield _Pods(spec, one_node("Pod"))
     elif kind == "TrainJob":
         yield from _train_job(document, spec, beside)
     elif kind == "PyTorchJob":
@@ -67,20 +82,20 @@ def _pods(document: Document, kind: str, spec: Node | None, beside: Documents) -
     elif kind == "MPIJob":
         workers = child(spec, "mpiReplicaSpecs", "Worker")
         gpus = next(filter(None, (_gpus(document, each) for each in items(child(_pod(workers), "containers")))), None)
-        yield _Pods(_pod(child(spec, "mpiReplicaSpecs", "Launcher")), _count(document, workers, "replicas"), (), gpus)
+        yield _Pods(_pod(child(spec, "mpiReplicaSpecs", "Launcher")), node_count(document, workers, "replicas"), (), gpus)
     elif kind == "JobSet":
         for each in items(child(spec, "replicatedJobs")):
             job = child(each, "template", "spec")
-            yield _Pods(_pod(job), _product(_count(document, each, "replicas"), _count(document, job, "parallelism")))
+            yield _Pods(_pod(job), _product(node_count(document, each, "replicas"), node_count(document, job, "parallelism")))
     elif kind == "LeaderWorkerSet":
         template = child(spec, "leaderWorkerTemplate")
-        nodes, leader = _count(document, template, "size"), child(template, "leaderTemplate") or child(template, "workerTemplate")
+        nodes, leader = node_count(document, template, "size"), child(template, "leaderTemplate") or child(template, "workerTemplate")
         said = (stated("LWS_GROUP_SIZE", str(nodes.value), nodes, "size"),) if nodes is not None else ()
         yield _Pods(child(leader, "spec"), nodes, said)
     elif tasks := items(child(spec, "tasks")):  # of volcano
-        yield _Pods(_pod(tasks[0]), _sum([_count(document, each, "replicas") for each in tasks]))
+        yield _Pods(_pod(tasks[0]), _sum([node_count(document, each, "replicas") for each in tasks]))
     else:
-        yield _Pods(_pod(spec), _count(document, spec, "parallelism"))
+        yield _Pods(_pod(spec), node_count(document, spec, "parallelism"))
 
 
 def _pod(of: Node | None) -> Node | None:
@@ -92,7 +107,7 @@ def _torch_job(document: Document, spec: Node | None) -> Iterator[_Pods]:
     replicas = child(spec, "pytorchReplicaSpecs")
     roles = [role for _, role in entries(replicas)]
     elastic = child(spec, "elasticPolicy")
-    nodes = _sum([_count(document, role, "replicas") for role in roles]) if elastic is None else None
+    nodes = _sum([node_count(document, role, "replicas") for role in roles]) if elastic is None else None
     each = child(spec, "nprocPerNode")
     said = [*_torchrun(document, nodes, elastic or replicas)]
     if text(each) is not None:
@@ -111,7 +126,7 @@ def _train_job(document: Document, spec: Node | None, beside: Documents) -> Iter
     policy = child(runtime, "mlPolicy")
     nodes = size(document, child(trainer, "numNodes") or child(policy, "numNodes"), Name.NUM_NODES, "numNodes")
     each = assignment(document, "PET_NPROC_PER_NODE", child(trainer, "numProcPerNode") or child(policy, "torch", "numProcPerNode"))
-    said = (*_variables(document, trainer), *_torchrun(document, nodes, trainer), each)
+    said = (*listed(document, child(trainer, "env")), *_torchrun(document, nodes, trainer), each)
     if trainer is not None and (items(child(trainer, "command")) or items(child(trainer, "args"))):
         yield _Pods(None, nodes, said, containers=(trainer,))
     for job in items(child(runtime, "template", "spec", "replicatedJobs")) if not items(child(trainer, "command")) else ():
@@ -123,14 +138,8 @@ def _torchrun(document: Document, nodes: Quantity | None, otherwise: Node | None
     yield stated("PET_NNODES", str(nodes.value), nodes, nodes.key) if nodes is not None else assignment(document, "PET_NNODES", otherwise)
 
 
-def _variables(document: Document, container: Node | None) -> Iterator[Assignment]:
-    """Yield the variables that a container sets itself."""
-    own = [(text(child(each, "name")) or "", child(each, "value")) for each in items(child(container, "env"))]
-    yield from (assignment(document, name, value) for name, value in own if name)
-
-
 def _job(document: Document, container: Node, pods: _Pods, written: tuple[Written, ...]) -> Iterator[Job]:
-    environment = (*_variables(document, container), *pods.environment)
+    environment = (*listed(document, child(container, "env")), *pods.environment)
     variables = {each.name: each.value for each in environment}
     words = command(document, (*items(child(container, "command")), *items(child(container, "args"))), variables)
     if len(words) > 1 and (words[0].text or "").endswith("entrypoint.sh"):
@@ -156,7 +165,7 @@ def _mounted(
                 path = f"{target}" if part is not None else f"{(target or '').rstrip('/')}/{name}"
                 if (document.number, key) not in words:
                     words[document.number, key] = word(document, value)
-                yield Written(Word(path, path, at, (Part(path, at, at),)), words[document.number, key], at)
+                yield Written(plain_word(path, at), words[document.number, key], at)
 
 
 def _gpus(document: Document, container: Node | None) -> Quantity | None:
@@ -167,18 +176,6 @@ def _gpus(document: Document, container: Node | None) -> Quantity | None:
                 if key.endswith("/gpu"):
                     return size(document, value, Name.GPUS_PER_NODE, key)
     return None
-
-
-def _one(key: str) -> Quantity:
-    return Quantity(Name.NUM_NODES, 1, Origin.DEFAULT, key=key)
-
-
-def _count(document: Document, node: Node | None, key: str) -> Quantity | None:
-    """The number at `key`, 1 if there is none; None for a node that is not there."""
-    if node is None:
-        return None
-    value = child(node, key)
-    return size(document, value, Name.NUM_NODES, key) if value is not None else _one(key)
 
 
 def _sum(counts: list[Quantity | None]) -> Quantity | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import Documents, JobFormat, assignment, child, items, parts, size, stated, text, variables
+from pytest_gbs.launches.jobs._format import Documents, JobFormat, child, items, listed, one_node, parts, size, stated, text, variables
 from pytest_gbs.model.command import Assignment, Job, Machines
 from pytest_gbs.model.document import Document, Scalar
-from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.quantity import Name, Quantity
 
 _PARAMETERS: Final = "/mnt/config/parameters.yaml"
 _OF_NODE: Final = 8  # GPUs; a run of no more has one node
@@ -38,7 +38,7 @@ def _gpus(document: Document) -> Quantity | None:
 def _machines(document: Document, world: Quantity) -> Machines:
     nodes = size(document, child(document.root, "compute", "nodes"), Name.NUM_NODES, "compute.nodes")
     if nodes is None and world.value <= _OF_NODE:
-        nodes = Quantity(Name.NUM_NODES, 1, Origin.DEFAULT, key="compute.nodes")
+        nodes = one_node("compute.nodes")
     whole = nodes is not None and world.value % nodes.value == 0
     each = world._replace(name=Name.GPUS_PER_NODE, value=world.value // nodes.value) if nodes is not None and whole else None
     return Machines(nodes, each, (*_repositories(document), (_PARAMETERS, document.source.path.rpartition("/")[2])))
@@ -55,10 +55,7 @@ def _repositories(document: Document) -> Iterator[tuple[str, str]]:
 def _environment(document: Document, world: Quantity, machines: Machines) -> Iterator[Assignment]:
     stated_here = child(document.root, "env_variables")
     yield from variables(document, stated_here)
-    for each in items(stated_here):
-        name = text(child(each, "key"))
-        if name is not None:
-            yield assignment(document, name, child(each, "value"))
+    yield from listed(document, stated_here, "key")
     yield stated("WORLD_SIZE", str(world.value), world, world.key)
     if machines.nodes is not None and machines.gpus_per_node is not None:
         yield stated("NUM_NODES", str(machines.nodes.value), machines.nodes, "compute.nodes")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.launches.jobs._format import Documents, JobFormat, child, entries, size, text, word
-from pytest_gbs.model.command import Assignment, Folder, Job, Machines, Part, Word
+from pytest_gbs.model.command import Assignment, Folder, Job, Machines, Part, Word, plain_word
 from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
@@ -68,18 +68,15 @@ def _around(document: Document, machines: Machines, distribution: Node | None, e
         return None
     nodes, each = machines.nodes, machines.gpus_per_node
     if _TORCHRUN in how:
-        return (_word("torchrun", at), _word("--nnodes", at), _number(nodes, at), _word("--nproc_per_node", at), _number(each, at))
+        nodes_flag, each_flag = plain_word("--nnodes", at), plain_word("--nproc_per_node", at)
+        return (plain_word("torchrun", at), nodes_flag, _number(nodes, at), each_flag, _number(each, at))
     if any(name in _PROCESS_FOR_EACH for name in how):
         stated = child(distribution, "mpi", "processes_per_host")
         each = size(document, stated, Name.GPUS_PER_NODE, "processes_per_host") if stated is not None else each
         split = child(distribution, *_SPLITS) is not None  # into as many parts as its options say, which need not stand here
         total = nodes._replace(value=nodes.value * each.value) if nodes is not None and each is not None and not split else None
-        return (_word("mpirun", at), _word("-np", at), _number(total, at), _word("python", at))
-    return None if how else (_word("python", at),)
-
-
-def _word(written: str, at: Location) -> Word:
-    return Word(written, written, at, (Part(written, at, at),))
+        return (plain_word("mpirun", at), plain_word("-np", at), _number(total, at), plain_word("python", at))
+    return None if how else (plain_word("python", at),)
 
 
 def _number(quantity: Quantity | None, otherwise: Location) -> Word:
@@ -92,7 +89,7 @@ def _flags(document: Document, hyperparameters: Node | None) -> Iterator[Word]:
     """Yield the hyperparameters as the script gets them: `--name value`."""
     for name, value in entries(hyperparameters):
         at = Location(document.source.path, value.start, value.stop)
-        yield _word(f"--{name}", at)
+        yield plain_word(f"--{name}", at)
         yield word(document, value) if isinstance(value, Scalar) and text(value) is not None else _number(None, at)
 
 

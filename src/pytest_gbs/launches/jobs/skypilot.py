@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import Documents, JobFormat, child, entries, items, parts, size, stated, text, variables
+from pytest_gbs.launches.jobs._format import Documents, JobFormat, child, entries, items, node_count, parts, size, stated, text, variables
 from pytest_gbs.model.command import Assignment, Folder, Job, Machines
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar
@@ -35,15 +35,10 @@ def read(document: Document, _: Documents) -> Iterator[Job]:
         or not found.keys() & {"resources", "setup", "num_nodes", "workdir", "working_dir"}
     ):
         return
-    machines = Machines(_nodes(document, found), _gpus(document, found.get("resources")), tuple(_mounts(found.get("file_mounts"))))
+    nodes = node_count(document, document.root, "num_nodes")
+    machines = Machines(nodes, _gpus(document, found.get("resources")), tuple(_mounts(found.get("file_mounts"))))
     folder = text(found.get("workdir")) or text(found.get("working_dir"))
     yield Job(parts(document, run), (), tuple(_environment(document, found, machines)), machines, Folder(folder or ""))
-
-
-def _nodes(document: Document, task: dict[str, Node]) -> Quantity | None:
-    if "num_nodes" not in task:
-        return Quantity(Name.NUM_NODES, 1, Origin.DEFAULT, key="num_nodes")
-    return size(document, task["num_nodes"], Name.NUM_NODES, "num_nodes")
 
 
 def _gpus(document: Document, resources: Node | None) -> Quantity | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.model.command import Command, Part, Word
+from pytest_gbs.model.command import Command, Word, plain_word
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.launch import LauncherContext
@@ -21,12 +21,10 @@ def word_at(document: Document, path: KeyPath) -> Word | None:
     value = resolve(node, loader_of(document.syntax, Loader.PYYAML)) if isinstance(node, Scalar) else None
     if at is None or value is None or isinstance(value, bool):
         return None
-    text = str(value)
-    return Word(text, text, at, (Part(text, at, at),))
+    return plain_word(str(value), at)
 
 
 def option_at(document: Document, key: str) -> tuple[Word, ...]:
     """`--key value` as the recipe's top level gives it; nothing if it does not."""
     value = word_at(document, (key,))
-    name = f"--{key}"
-    return (Word(name, name, value.at, (Part(name, value.at, value.at),)), value) if value is not None else ()
+    return (plain_word(f"--{key}", value.at), value) if value is not None else ()
