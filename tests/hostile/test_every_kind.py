@@ -9,17 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.watched import GOOD, run, run_calmly, write
-from tests.launches.building import KEYS
+from tests.hostile.texts import IN_SHELL, RUN, SIZES, TOML, cells, job
+from tests.hostile.watched import GOOD, run, run_beside_good, run_calmly, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no pipes, no getrusage")
 
-SIZES = f"{KEYS}per_device_train_batch_size: 4\ngradient_accumulation_steps: 4\n"
-TOML = "model_name_or_path = 'x'\noutput_dir = 'y'\nper_device_train_batch_size = 4\ngradient_accumulation_steps = 4\n"
 JSON = '{\n  "train_batch_size": 8,\n  "zero_optimization": {"stage": 2},\n  "steps_per_print": 10\n}\n'
 HYDRA = "python a.py --config-path conf\n"
 CALL = "from transformers import TrainingArguments\nTrainingArguments(output_dir='x', per_device_train_batch_size=4)\n"
-RUN = "accelerate launch --num_processes 8 train.py --config good.yaml\n"
 MEGABYTE = 1_000_000
 Content = str | bytes
 
@@ -34,16 +31,6 @@ def _megabyte(part: str, head: str = "", tail: str = "") -> str:
     return head + part * ((MEGABYTE - len(head) - len(tail)) // len(part)) + tail
 
 
-def _cells(*sources: object) -> str:
-    return json.dumps({"cells": [{"cell_type": "code", "source": source, "outputs": []} for source in sources], "nbformat": 4})
-
-
-def _job(command: str, more: str = "") -> str:
-    """A job of Kubernetes with one container."""
-    spec = f"      containers:\n      - name: c\n        image: x\n        command: {command}\n{more}"
-    return f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n{spec}"
-
-
 def _map(data: str) -> str:
     """A ConfigMap of Kubernetes."""
     return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata:\n{data}---\n"
@@ -52,7 +39,7 @@ def _map(data: str) -> str:
 def _mounts(script: str) -> str:
     """A job that starts a script of the map."""
     volumes = "        volumeMounts: [{name: v, mountPath: /a}]\n      volumes: [{name: v, configMap: {name: m}}]\n"
-    return _job(f"[bash, /a/{script}]", volumes)
+    return job(f"[bash, /a/{script}]", volumes)
 
 
 def _estimator(flags: str, count: str = "2") -> str:
@@ -70,7 +57,6 @@ def _printing(*texts: object) -> str:
 PRINTED = "Num examples = 9\nBatch size per device = {} | Gradient accumulation steps = 4\n"
 IN_IMAGE = "accelerate launch train.py --config /b/good.yaml\n"
 ENV = "export $(cat .env | xargs)\n"
-SHELL = json.dumps(["bash", "-c", RUN])
 DOUBLING = "        env:\n" + "".join(f"        - {{name: A{n}, value: $(A{n - 1})$(A{n - 1})}}\n" for n in range(3_000))
 
 
@@ -118,26 +104,26 @@ TEXTS: dict[str, tuple[dict[str, Content], str, int]] = {
     "a NUL in a document": ({"README.md": f"```bash\n{RUN}```\n\0"}, "good.yaml", 0),
     "a NUL in a program": ({"train.py": f"{CALL}\0"}, "good.yaml", 0),
     "Latin-1 in a program": ({"train.py": f"# coding: latin-1\n# gr\xf6\xdfe\n{CALL}".encode("latin-1")}, "good.yaml", 0),
-    "a notebook of 100,000 levels": ({"n.ipynb": _cells(CALL).replace("[]", "[" * 100_000, 1)}, "good.yaml", 0),
-    "cells that are no text": ({"n.ipynb": _cells(CALL, 7, None, [1, None], {"a": []})}, "good.yaml", 0),
+    "a notebook of 100,000 levels": ({"n.ipynb": cells(CALL).replace("[]", "[" * 100_000, 1)}, "good.yaml", 0),
+    "cells that are no text": ({"n.ipynb": cells(CALL, 7, None, [1, None], {"a": []})}, "good.yaml", 0),
     "a variable of make in itself": ({"Makefile": f"A = $(B) $(B)\nB = $(A) $(A)\nall:\n\techo $(A)\n\t{RUN}"}, "good.yaml", 0),
     "an open block of a document": ({"README.md": "```bash\n" * 2_000 + RUN}, "good.yaml", 0),
     "submodules": ({".gitmodules": '[submodule "a"]\n\tpath = ../../etc\n\turl = ext::sh -c "touch ran"\n'}, "good.yaml", 0),
-    "a job of 100,000 levels": ({"job.yaml": _job("[" * 100_000)}, "good.yaml", 0),
-    "a job with commands in each other": ({"job.yaml": _job(json.dumps(["bash", "-c", "$(" * 50_000]))}, "good.yaml", 0),
-    "a job of 50,000 words": ({"job.yaml": _job(json.dumps(["accelerate", "launch", *["--x"] * 50_000]))}, "good.yaml", 0),
-    "a job of many containers": ({"job.yaml": _job(SHELL, f"      - {{name: d, image: x, command: {SHELL}}}\n" * 8_000)}, "GBS007", 0),
-    "many jobs": ({"job.yaml": "---\n".join([_job(SHELL)] * 400)}, "GBS007", 0),
-    "variables of a job that double": ({"job.yaml": _job(SHELL, DOUBLING)}, "GBS007", 0),
+    "a job of 100,000 levels": ({"job.yaml": job("[" * 100_000)}, "good.yaml", 0),
+    "a job with commands in each other": ({"job.yaml": job(json.dumps(["bash", "-c", "$(" * 50_000]))}, "good.yaml", 0),
+    "a job of 50,000 words": ({"job.yaml": job(json.dumps(["accelerate", "launch", *["--x"] * 50_000]))}, "good.yaml", 0),
+    "a job of many containers": ({"job.yaml": job(IN_SHELL, f"      - {{name: d, image: x, command: {IN_SHELL}}}\n" * 8_000)}, "GBS007", 0),
+    "many jobs": ({"job.yaml": "---\n".join([job(IN_SHELL)] * 400)}, "GBS007", 0),
+    "variables of a job that double": ({"job.yaml": job(IN_SHELL, DOUBLING)}, "GBS007", 0),
     "a variable of a job in itself": (
-        {"job.yaml": _job('["accelerate", "launch", "--num_processes", "$(A)", "t.py"]', "        env: [{name: A, value: $(A)}]\n")},
+        {"job.yaml": job('["accelerate", "launch", "--num_processes", "$(A)", "t.py"]', "        env: [{name: A, value: $(A)}]\n")},
         "good.yaml",
         0,
     ),
-    "a job that is an object of Python": ({"job.yaml": _job("!!python/object/apply:os.system ['touch ran']")}, "good.yaml", 0),
-    "a chart": ({"templates/job.yaml": "{{- range .Values.jobs }}\n" + _job(SHELL) + "---\n{{- end }}\n"}, "good.yaml", 0),
-    "a chart of openings": ({"templates/job.yaml": "{{ if " * 150_000 + _job(SHELL)}, "good.yaml", 0),
-    "a chart of keys": ({"templates/job.yaml": _job(SHELL, "      {{ a }}: {{ b }}\n" * 40_000)}, "good.yaml", 0),
+    "a job that is an object of Python": ({"job.yaml": job("!!python/object/apply:os.system ['touch ran']")}, "good.yaml", 0),
+    "a chart": ({"templates/job.yaml": "{{- range .Values.jobs }}\n" + job(IN_SHELL) + "---\n{{- end }}\n"}, "good.yaml", 0),
+    "a chart of openings": ({"templates/job.yaml": "{{ if " * 150_000 + job(IN_SHELL)}, "good.yaml", 0),
+    "a chart of keys": ({"templates/job.yaml": job(IN_SHELL, "      {{ a }}: {{ b }}\n" * 40_000)}, "good.yaml", 0),
     "a map whose scripts start each other": (
         {"job.yaml": _map("".join(f"  r{n}.sh: bash /a/r{n + 1}.sh; bash /a/r{n + 1}.sh\n" for n in range(300))) + _mounts("r0.sh")},
         "good.yaml",
@@ -172,8 +158,7 @@ TEXTS: dict[str, tuple[dict[str, Content], str, int]] = {
 
 @pytest.mark.parametrize(("files", "says", "code"), TEXTS.values(), ids=TEXTS)
 def test_a_hostile_text(files: dict[str, Content], says: str, code: int, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, **files})
-    found = run_calmly(tmp_path, "check", "-v", ".")
+    found = run_beside_good(tmp_path, files)
     assert says in " ".join(found.out.split()), found.out[:2000]
     assert found.code == code, found.out[:2000]
     assert "verified     good.yaml" in found.out or says == "GBS007"
@@ -334,15 +319,14 @@ def test_thousands_of_scripts_beside_one_recipe(tmp_path: Path) -> None:
 
 
 NOTEBOOKS = {
-    "a cell": _cells("x" * MEGABYTE),
-    "cells": _cells(*["batch_size = 8\n"] * 20_000),
+    "a cell": cells("x" * MEGABYTE),
+    "cells": cells(*["batch_size = 8\n"] * 20_000),
     "brackets": "[" * MEGABYTE,
-    "cut off": _cells(CALL)[:-9],
+    "cut off": cells(CALL)[:-9],
 }
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS.values(), ids=NOTEBOOKS)
 def test_a_notebook_of_a_megabyte(notebook: str, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, "n.ipynb": notebook})
-    found = run_calmly(tmp_path, "check", "-v", ".")
+    found = run_beside_good(tmp_path, {"n.ipynb": notebook})
     assert "verified     good.yaml" in found.out

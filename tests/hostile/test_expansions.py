@@ -6,24 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.watched import GOOD, run_calmly, write
-from tests.launches.building import KEYS
+from tests.hostile.texts import MADE, RUN, SIZES, TOML, numbered
+from tests.hostile.watched import run_beside_good
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no getrusage")
 
-SIZES = f"{KEYS}per_device_train_batch_size: 4\ngradient_accumulation_steps: 4\n"
-RUN = "accelerate launch --num_processes 8 train.py --config good.yaml\n"
-MADE = "accelerate launch --num_processes $N train.py --config good.yaml\n"
 CALL = "from transformers import TrainingArguments\nTrainingArguments(output_dir='x', per_device_train_batch_size=@)\n"
 HYDRA = "python train.py --multirun "
-TOML = "model_name_or_path = 'x'\noutput_dir = 'y'\nper_device_train_batch_size = 4\ngradient_accumulation_steps = 4\n"
 DIGITS = "\u0663\uff18\u00b2"
 SBATCH = "#!/bin/bash\n#SBATCH @\n"
-
-
-def _numbered(part: str, many: int, head: str = "", tail: str = "") -> str:
-    """`part` so many times, with its number in the place of # and the number before in the place of @."""
-    return head + "".join(part.replace("#", str(n)).replace("@", str(n - 1)) for n in range(1, many + 1)) + tail
 
 
 def _nested(opening: str, closing: str, many: int, inner: str = "1") -> str:
@@ -40,10 +31,10 @@ SHELL = {
     "braces in braces": f"for N in {'{a,b}' * 60}; do\n{MADE}done\n",
     "braces of braces": f"for N in {_nested('{1,', ',2}', 5_000)}; do\n{MADE}done\n",
     "arithmetic in itself": f"A='B + 1'\nB='A + 1'\nN=$((A))\n{MADE}",
-    "arithmetic that doubles": _numbered("A#='A@ + A@'\n", 60, "A0=1\n", f"N=$((A60))\n{MADE}"),
+    "arithmetic that doubles": numbered("A#='A@ + A@'\n", 60, "A0=1\n", f"N=$((A60))\n{MADE}"),
     "powers": f"N=$((9 ** 9 ** 9 ** 9))\n{MADE}N=$((1 << 1000000000))\n{MADE}N=$((2 ** 63))\n{MADE}",
     "a function in itself": f"f() {{ f $@ $@; f $@ $@; {RUN[:-1]}; }}\nf a b\n",
-    "functions that double": _numbered("f#() { f@; f@; }\n", 40, f"f0() {{ {RUN[:-1]}; }}\n", "f40\n"),
+    "functions that double": numbered("f#() { f@; f@; }\n", 40, f"f0() {{ {RUN[:-1]}; }}\n", "f40\n"),
     "loops in loops": "for a in $(seq 1000); do\n" * 30 + MADE + "done\n" * 30,
     "a loop without end": f"N=1\nwhile true; do N=$((N * 2)); {MADE[:-1]}; done\n",
     "a sequence": f"for N in $(seq 1 1000000000); do\n{MADE}done\nN=$(seq -s, 1 1000000000)\n{MADE}",
@@ -52,7 +43,7 @@ SHELL = {
     "patterns of a case": f"case {'a' * 5_000} in {'*a' * 50}b) N=4;; +(*(a|aa))b) N=8;; esac\n{MADE}",
     "substitutions in each other": f"N={_nested('$(echo ', ')', 20_000)}\n{MADE}",
     "defaults in each other": f"N={_nested('${A:-', '}', 20_000)}\n{MADE}",
-    "documents in documents": _numbered("cat << E#\n", 20_000, "", RUN),
+    "documents in documents": numbered("cat << E#\n", 20_000, "", RUN),
     "a script that sources itself": f". ./run.sh\nsource run.sh\nbash run.sh\n{RUN}. ./run.sh\n",
     "an array of jobs": SBATCH.replace("@", "--array=0-1000000000") + "N=$SLURM_ARRAY_TASK_ID\n" + MADE,
     "a list of hosts": SBATCH.replace("@", "--nodelist=gpu[0-1000000000],cpu[1-9][1-9][1-9][1-9]") + RUN,
@@ -60,40 +51,38 @@ SHELL = {
     "values of Hydra in each other": f"{HYDRA}a={_nested('[', ']', 9_000)} b={_nested('{a:', '}', 3_000)}\n{RUN}",
 }
 MAKE = {
-    "a variable that doubles when it is read": _numbered("A# = $(A@) $(A@)\n", 60, "A0 = 8\n", f"all:\n\techo $(A60)\n\t{RUN}"),
+    "a variable that doubles when it is read": numbered("A# = $(A@) $(A@)\n", 60, "A0 = 8\n", f"all:\n\techo $(A60)\n\t{RUN}"),
     "a call of itself": f"f = $(call f,$(1)$(1))$(call f,$(1))\nall:\n\techo $(call f,8)\n\t{RUN}",
     "loops in loops": f"all:\n\techo {_nested('$(foreach i,1 2 3 4 5 6 7 8 9,', ')', 50, '$(i)')}\n\t{RUN}",
     "references in each other": f"all:\n\techo {_nested('$(', ')', 50_000, 'A')}\n\t{RUN}",
 }
 YAML = {
-    "100,000 anchors": _numbered("k#: &a# 1\n", 60_000, SIZES),
-    "anchors and their aliases": _numbered("k#: &a# [*a@]\n", 40_000, f"{SIZES}k0: &a0 1\n"),
+    "100,000 anchors": numbered("k#: &a# 1\n", 60_000, SIZES),
+    "anchors and their aliases": numbered("k#: &a# [*a@]\n", 40_000, f"{SIZES}k0: &a0 1\n"),
     "a number of base 60": SIZES.replace("size: 4", f"size: {'1:' * 100_000}1"),
     "exponents": SIZES.replace("size: 4", "size: 1e999999999").replace("steps: 4", "steps: 1e-999999999"),
-    "keys that are mappings": _numbered("? {a#: {b: [c]}}\n: 1\n", 10_000, SIZES),
+    "keys that are mappings": numbered("? {a#: {b: [c]}}\n: 1\n", 10_000, SIZES),
     "interpolations in each other": f"{SIZES}a: {_nested('${', '}', 30_000, 'a')}\nb: ${{b}}\nc: ${{d}}${{d}}\nd: ${{c}}${{c}}\n",
-    "interpolations that double": _numbered("a#: ${a@}${a@}\n", 60, f"defaults: [_self_]\n{SIZES}a0: 8\n", "max_steps: ${a60}\n"),
+    "interpolations that double": numbered("a#: ${a@}${a@}\n", 60, f"defaults: [_self_]\n{SIZES}a0: 8\n", "max_steps: ${a60}\n"),
     "ten thousand manifests": "---\n".join(["apiVersion: v1\nkind: ConfigMap\ndata: {per_device_train_batch_size: '4'}\n"] * 10_000),
     "a matrix of jobs": "jobs:\n  a:\n    strategy:\n      matrix:\n"
-    + _numbered("        k#: [1, 2, 3, 4, 5, 6, 7, 8, 9]\n", 40, "", f"    steps:\n    - run: {RUN}"),
+    + numbered("        k#: [1, 2, 3, 4, 5, 6, 7, 8, 9]\n", 40, "", f"    steps:\n    - run: {RUN}"),
 }
 OTHERS: dict[str, dict[str, str | bytes]] = {
-    "TOML: keys with dots": {"a.toml": _numbered(f"{'.'.join('abcdefgh' * 20)}.k# = 1\n", 4_000, TOML)},
-    "TOML: tables with dots": {"a.toml": _numbered(f"[{'.'.join('abcdefgh' * 20)}.t#]\n", 4_000, TOML)},
-    "TOML: tables that are filled again": {"a.toml": _numbered("a.b#.c = 1\n[a.b#]\nd = 1\n", 10_000, TOML)},
+    "TOML: keys with dots": {"a.toml": numbered(f"{'.'.join('abcdefgh' * 20)}.k# = 1\n", 4_000, TOML)},
+    "TOML: tables with dots": {"a.toml": numbered(f"[{'.'.join('abcdefgh' * 20)}.t#]\n", 4_000, TOML)},
+    "TOML: tables that are filled again": {"a.toml": numbered("a.b#.c = 1\n[a.b#]\nd = 1\n", 10_000, TOML)},
     "JSON: a key again and again": {"a.json": '{"train_micro_batch_size_per_gpu": 4' + ', "train_batch_size": 8' * 60_000 + "}"},
     "Python: 10,000 brackets": {"train.py": CALL.replace("@", _nested("(", ")", 10_000, "4"))},
     "Python: 10,000 conditions": {"train.py": CALL.replace("@", "4 if x else " * 10_000 + "8")},
-    "Python: powers": {"train.py": _numbered(CALL.replace("@", "9 ** 9 ** 9 ** 9"), 1) + CALL.replace("@", "1 << 10 ** 9 << 10")},
+    "Python: powers": {"train.py": numbered(CALL.replace("@", "9 ** 9 ** 9 ** 9"), 1) + CALL.replace("@", "1 << 10 ** 9 << 10")},
     "Python: texts of a width": {"train.py": CALL.replace("@", "int('%1000000000d' % 4)") + CALL.replace("@", "int('4' * 10 ** 9)")},
     "Python: lists of a length": {"train.py": CALL.replace("@", "len([0] * 10 ** 10)") + CALL.replace("@", "max(range(10 ** 12))")},
     "Python: dictionaries that double": {
-        "train.py": _numbered("a# = {**a@, 'k#': a@}\n", 200, "a0 = {'b': 4}\n", CALL.replace("@", "4, **a200"))
+        "train.py": numbered("a# = {**a@, 'k#': a@}\n", 200, "a0 = {'b': 4}\n", CALL.replace("@", "4, **a200"))
     },
     "Python: classes in a circle": {
-        "train.py": _numbered(
-            "class A#(A@): per_device_train_batch_size = 4\n", 3_000, "class A0(A3000): pass\n", CALL.replace("@", "A9.b")
-        )
+        "train.py": numbered("class A#(A@): per_device_train_batch_size = 4\n", 3_000, "class A0(A3000): pass\n", CALL.replace("@", "A9.b"))
     },
     "Python: modules in a circle": {
         "train.py": f"from b import n\n{CALL.replace('@', 'n')}",
@@ -117,8 +106,8 @@ OTHERS: dict[str, dict[str, str | bytes]] = {
         "a.json": '{"$ref": "a.json#/b", "b": {"$ref": "#/b"}, "train_batch_size": {"$ref": "file:///etc/passwd"}}'
     },
     "TOML: a date": {"a.toml": TOML.replace("= 4", "= 1979-05-27", 1) + f"a = {'{a = ' * 20_000}1{'}' * 20_000}\n"},
-    "YAML: directives": {"a.yaml": _numbered("%FOO #\n", 100_000, "", f"---\n{SIZES}")},
-    "YAML: anchors": {"a.yaml": _numbered("k#: &a 1\nl#: *a\n", 40_000, SIZES)},
+    "YAML: directives": {"a.yaml": numbered("%FOO #\n", 100_000, "", f"---\n{SIZES}")},
+    "YAML: anchors": {"a.yaml": numbered("k#: &a 1\nl#: *a\n", 40_000, SIZES)},
     "YAML: questions": {"a.yaml": f"{SIZES}{'? ' * 20_000}a\n"},
     "Hydra: lists that double": {
         "conf/config.yaml": f"defaults: [a0, _self_]\n{SIZES}",
@@ -171,6 +160,5 @@ EVERY: dict[str, dict[str, str | bytes]] = {
 
 @pytest.mark.parametrize("files", EVERY.values(), ids=EVERY)
 def test_what_would_grow_is_cut_short(files: dict[str, str | bytes], tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, **files})
-    found = run_calmly(tmp_path, "check", "-v", ".")
+    found = run_beside_good(tmp_path, files)
     assert "good.yaml" in found.out

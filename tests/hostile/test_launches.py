@@ -1,33 +1,19 @@
 """Scripts, links, jobs and Makefiles of a stranger that start each other, or name what would grow: each leaves the rest in peace."""
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.hostile.texts import IN_SHELL, MADE, RUN, job, numbered
 from tests.hostile.watched import GOOD, run_calmly, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no links, no getrusage")
 
-RUN = "accelerate launch --num_processes 8 train.py --config good.yaml\n"
-MADE = RUN.replace("8", "$N")
 SBATCH = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus-per-node=8\n"
 ADDS = 'ARGS="$ARGS --load x"'
 STEPS = "a/" * 4_000
-SHELL = json.dumps(["bash", "-c", RUN])
-
-
-def _numbered(part: str, many: int, head: str = "", tail: str = "") -> str:
-    """`part` so many times, with its number in the place of # and the number before in the place of @."""
-    return head + "".join(part.replace("#", str(n)).replace("@", str(n - 1)) for n in range(1, many + 1)) + tail
-
-
-def _job(command: str, more: str = "") -> str:
-    """A job of Kubernetes."""
-    containers = f"      containers:\n      - name: c\n        image: x\n        command: {command}\n{more}"
-    return f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n{containers}"
 
 
 SCRIPTS = {
@@ -40,7 +26,7 @@ SCRIPTS = {
     "it submits itself": f"{SBATCH}sbatch run.sh\nsbatch $0\nsbatch ${{BASH_SOURCE[0]}}\nsbatch --export=ALL,N=$((N+1)) run.sh\n{RUN}",
     "exports that double": f"{SBATCH}A=8\n{'A=$A$A' + chr(10)}" * 60 + f"sbatch --export=ALL,A=$A run.sh\n{RUN}",
     "it writes itself": f"cat > run.sh <<'EOF'\nbash run.sh\nEOF\nbash run.sh\nsbatch run.sh\n{RUN}",
-    "scripts that write scripts": _numbered("cat > s#.sh <<EOF\nsbatch s@.sh\nsbatch s@.sh\nEOF\n", 600, "", "sbatch s600.sh\n"),
+    "scripts that write scripts": numbered("cat > s#.sh <<EOF\nsbatch s@.sh\nsbatch s@.sh\nEOF\n", 600, "", "sbatch s600.sh\n"),
     "wraps in wraps": 'sbatch --wrap "' * 6_000 + RUN,
     "hosts within hosts": f"{'ssh h ' * 30_000}{RUN}{'ssh h <<E' + chr(10)}" * 2 + RUN,
     "containers in containers": "docker run -e A=$A -v /:/ x " * 12_000 + RUN,
@@ -49,11 +35,11 @@ SCRIPTS = {
     "words that branches add": f"ARGS=a\n{'if [ $X ]; then ' + ADDS + '; fi' + chr(10)}" * 3_000 + RUN,
     "items that branches add": "ARGS=(a)\n" + "if [ $X ]; then ARGS+=(--load x); fi\n" * 6_000 + RUN.replace("\n", " ${ARGS[@]}\n"),
     "branches in branches that add": f"ARGS=a\n{f'if [ $X ]; then {ADDS}; ' * 35}{'fi;' * 35}\n{RUN}",
-    "cases that add": _numbered(f"b#) {ADDS};;\n", 5_000, "ARGS=a\ncase $X in\n", f"esac\n{RUN}"),
+    "cases that add": numbered(f"b#) {ADDS};;\n", 5_000, "ARGS=a\ncase $X in\n", f"esac\n{RUN}"),
     "flags that are switched off": f"accelerate launch train.py {'`# --x` ' * 20_000}--config good.yaml\n",
     "blanks to be filled in": f"{'<your path> ' * 20_000}\n{RUN}{'cd <a' + chr(10)}",
     "jobs of several parts": "#SBATCH --gpus-per-task=4\n#SBATCH hetjob\n" * 20_000 + RUN,
-    "names of names": _numbered("declare -n a#=a@\n", 8_000, "declare -n a0=a8000\n", RUN.replace("8 ", "$a1 ")),
+    "names of names": numbered("declare -n a#=a@\n", 8_000, "declare -n a0=a8000\n", RUN.replace("8 ", "$a1 ")),
     "traps": "trap 'bash run.sh' EXIT ERR DEBUG\n" * 10_000 + RUN,
     "an open here-document": "cat <<E\n" + "x $A\n" * 150_000 + RUN,
     "here-documents on one line": f"cat {'<<E ' * 5_000}\n{RUN}",
@@ -67,12 +53,12 @@ SCRIPTS = {
     "items that double": "A=(1)\n" + 'A+=("${A[@]}")\n' * 60 + f"N=${{#A[@]}}\n{MADE}",
     "arguments that double": "set -- 1\n" + "set -- $@ $@\n" * 60 + f"N=$#\n{MADE}",
     "evaluations that double": f"X='eval \"$X\"; eval \"$X\"'\neval \"$X\"\n{RUN}",
-    "functions that call each other": _numbered("f#() { f@; g@; }\ng#() { f@; g@; }\n", 300, f"f0() {{ {RUN[:-1]}; }}\n", "f300\n"),
+    "functions that call each other": numbered("f#() { f@; g@; }\ng#() { f@; g@; }\n", 300, f"f0() {{ {RUN[:-1]}; }}\n", "f300\n"),
     "widths of a billion": f"N=$(printf %1000000000d 8)\nprintf -v M '%*d' 1000000000 8\n{MADE}",
     "counts of a billion": f"for i in $(seq 1 1000000000) $(seq 0 1e-9 1); do {RUN[:-1]} --x $i; done\nmapfile -t A < <(seq 1 999999999)\n",
     "processes in processes": f"cat {'<(cat ' * 5_000}{RUN[:-1]}{')' * 5_000}\n{RUN}",
     "loops without end": f"while :; do until false; do for ((i = 0; i < 10**18; i++)); do {RUN[:-1]}; done; done; done\n",
-    "cases of a megabyte": _numbered("x#) N=#;;\n", 60_000, "case $X in\n", f"esac\n{MADE}"),
+    "cases of a megabyte": numbered("x#) N=#;;\n", 60_000, "case $X in\n", f"esac\n{MADE}"),
     "it reads itself": f"{'source $0' + chr(10)}source <(cat run.sh)\nbash < run.sh\ncat run.sh | bash\n" * 50 + RUN,
     "calculators": f"N=$(echo '9^9^9^9' | bc)\nM=$(python -c 'print(9**9**9)')\nK=$(awk 'BEGIN {{print 9^9^9}}')\n{MADE}",
     "nodes without number": f"#SBATCH --nodelist=n[1-99999999999]\n#SBATCH --nodes=1-9999999999999999\n#SBATCH --array=0-99999999%9\n{RUN}",
@@ -86,40 +72,43 @@ MAKE = {
     "it includes itself": "include Makefile\n-include ./Makefile a/../Makefile\n" * 500 + f"all:\n\t{RUN}",
     "it makes itself": f"all: all\n\t$(MAKE) all\n\tmake -C . all\n\tcd . && make\n\t{RUN}",
     "conditions in conditions": "ifdef A\n" * 20_000 + f"all:\n\t{RUN}" + "endif\n" * 20_000,
-    "variables of targets": _numbered("t#: N = $(N) $(N)\n", 9_000, "", f"%: N=8\nall:\n\t{RUN.replace('8 ', '$(N) ')}"),
-    "definitions in definitions": _numbered("define d#\n", 20_000, "", f"all:\n\t{RUN}" + "endef\n" * 20_000),
+    "variables of targets": numbered("t#: N = $(N) $(N)\n", 9_000, "", f"%: N=8\nall:\n\t{RUN.replace('8 ', '$(N) ')}"),
+    "definitions in definitions": numbered("define d#\n", 20_000, "", f"all:\n\t{RUN}" + "endef\n" * 20_000),
     "substitutions": f"A = {'a.c ' * 20_000}\nB = $(A:%.c=%.o%.o)\nall:\n\techo $(foreach i,$(A),$(foreach j,$(B),$(i)))\n\t{RUN}",
     "loops in loops": f"L = {'a ' * 2_000}\nX = $(foreach i,$(L),$(foreach j,$(L),$(foreach k,$(L),$i$j$k)))\nall:\n\techo $(X)\n\t{RUN}",
     "a text that calls itself": f"f = $(call f,$(1)$(1)) $(call f,$(1))\nN = $(call f,8)\nall:\n\techo $(N)\n\t{RUN}",
-    "names of names": _numbered("a# = $(a$(a@))\n", 5_000, "a0 = 1\n", f"all:\n\techo $(a5000)\n\t{RUN}"),
+    "names of names": numbered("a# = $(a$(a@))\n", 5_000, "a0 = 1\n", f"all:\n\techo $(a5000)\n\t{RUN}"),
     "programs": f"A := $(shell touch ran)\nB != touch ran\nSHELL = /bin/touch ran\nall:\n\techo $(A)\n\t{RUN}",
     "a line that goes on": f"all:\n\techo \\\n{chr(92) + chr(10)}" * 2 + "\\\n" * 200_000 + f"\t{RUN}",
 }  # fmt: skip
 JOBS: dict[str, dict[str, str]] = {
     "values of a chart that double": {
-        "chart/values.yaml": _numbered("a#: &a# {x: *a@, y: *a@}\n", 60, "a0: &a0 {x: 1}\n"),
-        "chart/templates/job.yaml": _job('["accelerate", "launch", "--num_processes", "{{ .Values.a60.x }}", "train.py"]'),
+        "chart/values.yaml": numbered("a#: &a# {x: *a@, y: *a@}\n", 60, "a0: &a0 {x: 1}\n"),
+        "chart/templates/job.yaml": job('["accelerate", "launch", "--num_processes", "{{ .Values.a60.x }}", "train.py"]'),
     },
-    "a chart of a range": {"templates/job.yaml": "{{- range until 1000000000 }}\n" + _job(SHELL) + "---\n{{- end }}\n"},
+    "a chart of a range": {"templates/job.yaml": "{{- range until 1000000000 }}\n" + job(IN_SHELL) + "---\n{{- end }}\n"},
     "a chart that includes itself": {
         "templates/_h.tpl": '{{- define "a" }}{{ include "a" . }}{{ include "a" . }}{{- end }}',
-        "templates/job.yaml": _job('["bash", "-c", {{ include "a" . | quote }}]'),
+        "templates/job.yaml": job('["bash", "-c", {{ include "a" . | quote }}]'),
     },
-    "a chart of quotes": {"templates/job.yaml": _job("[" + '"{{ \\"' * 40_000 + "]")},
+    "a chart of quotes": {"templates/job.yaml": job("[" + '"{{ \\"' * 40_000 + "]")},
     "lists of lists": {
         "job.yaml": "kind: List\nitems:\n" + "".join("  " * n + "- kind: List\n" + "  " * n + "  items:\n" for n in range(90))
     },
-    "as many replicas as 10^30": {"job.yaml": _job(SHELL).replace("spec:\n", f"spec:\n  parallelism: 1{'0' * 30}\n  completions: -1\n", 1)},
-    "GPUs of no kind": {"job.yaml": _job(SHELL, "        resources: {limits: {nvidia.com/gpu: [8], amd.com/gpu: {a: 1}}}\n")},
-    "as many GPUs as 10^30": {"job.yaml": _job(SHELL, f"        resources: {{limits: {{nvidia.com/gpu: '1{'0' * 30}'}}}}\n")},
-    "aliases of containers": {"job.yaml": f"x: &a {{name: c, command: {SHELL}}}\n" + _job(SHELL, "      - *a\n" * 20_000)},
-    "containers that double": {
-        "job.yaml": _numbered("x#: &x# {<<: [*x@, *x@], n: 1}\n", 50, "x0: &x0 {name: c}\n", _job(SHELL, "      - {<<: *x50}\n"))
+    "as many replicas as 10^30": {
+        "job.yaml": job(IN_SHELL).replace("spec:\n", f"spec:\n  parallelism: 1{'0' * 30}\n  completions: -1\n", 1)
     },
-    "commands of other kinds": {"job.yaml": _job("{a: [b], ? [c] : d}", "        args: {1: 2}\n        env: [7, null, {name: [a]}]\n")},
+    "GPUs of no kind": {"job.yaml": job(IN_SHELL, "        resources: {limits: {nvidia.com/gpu: [8], amd.com/gpu: {a: 1}}}\n")},
+    "as many GPUs as 10^30": {"job.yaml": job(IN_SHELL, f"        resources: {{limits: {{nvidia.com/gpu: '1{'0' * 30}'}}}}\n")},
+    "aliases of containers": {"job.yaml": f"x: &a {{name: c, command: {IN_SHELL}}}\n" + job(IN_SHELL, "      - *a\n" * 20_000)},
+    "containers that double": {
+        "job.yaml": numbered("x#: &x# {<<: [*x@, *x@], n: 1}\n", 50, "x0: &x0 {name: c}\n", job(IN_SHELL, "      - {<<: *x50}\n"))
+    },
+    "commands of other kinds": {"job.yaml": job("{a: [b], ? [c] : d}", "        args: {1: 2}\n        env: [7, null, {name: [a]}]\n")},
     "sets of jobs": {
         "job.yaml": "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nspec:\n  replicatedJobs:\n"
-        + f"  - {{name: a, replicas: 99999999, template: {{spec: {{template: {{spec: {{containers: [{{command: {SHELL}}}]}}}}}}}}}}\n" * 900
+        + f"  - {{name: a, replicas: 99999999, template: {{spec: {{template: {{spec: {{containers: [{{command: {IN_SHELL}}}]}}}}}}}}}}\n"
+        * 900
     },
     "a workflow that calls itself": {
         ".github/workflows/a.yml": f"jobs:\n  a: {{uses: ./.github/workflows/a.yml}}\n  b:\n    steps:\n{'    - run: ' + RUN}" * 2
@@ -138,20 +127,15 @@ def _calm(folder: Path) -> None:
     assert sorted(folder.rglob("*")) == before
 
 
-@pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
-def test_a_script(text: str, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, "run.sh": text})
-    _calm(tmp_path)
+EVERY = {
+    **{f"a script: {name}": {"run.sh": text} for name, text in SCRIPTS.items()},
+    **{f"a Makefile: {name}": {"Makefile": text} for name, text in MAKE.items()},
+    **JOBS,
+}
 
 
-@pytest.mark.parametrize("text", MAKE.values(), ids=MAKE)
-def test_a_makefile(text: str, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, "Makefile": text})
-    _calm(tmp_path)
-
-
-@pytest.mark.parametrize("files", JOBS.values(), ids=JOBS)
-def test_a_job(files: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", EVERY.values(), ids=EVERY)
+def test_what_launches_leaves_the_rest_in_peace(files: dict[str, str], tmp_path: Path) -> None:
     write(tmp_path, {"good.yaml": GOOD, **files})
     _calm(tmp_path)
 
@@ -169,11 +153,11 @@ def _folder_in_itself(folder: Path) -> None:
 def _links_to_links(folder: Path) -> None:
     for number in range(30):
         _linked(folder / f"s{number}.sh", f"s{number + 1}.sh")
-    write(folder, {"s30.sh": f"sbatch s0.sh\n{RUN}", "run.sh": _numbered("sbatch s@.sh\n", 30)})
+    write(folder, {"s30.sh": f"sbatch s0.sh\n{RUN}", "run.sh": numbered("sbatch s@.sh\n", 30)})
 
 
 def _folders_in_each_other(folder: Path) -> None:
-    write(folder, {"a/run.sh": RUN, "run.sh": _numbered("sbatch a/l@/l@/l@/run.sh\n", 100)})
+    write(folder, {"a/run.sh": RUN, "run.sh": numbered("sbatch a/l@/l@/l@/run.sh\n", 100)})
     for number in range(100):
         _linked(folder / f"a/l{number}", "../a")
 

@@ -6,16 +6,13 @@ from typing import Final
 
 import pytest
 
-from tests.hostile.watched import GOOD, run_calmly, write
-from tests.launches.building import KEYS
+from tests.hostile.texts import RUN, SIZES, TOML
+from tests.hostile.watched import run_beside_good
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no getrusage")
 
 LARGE = 4_900_000  # bytes, just below the limit of a file
-SIZES = f"{KEYS}per_device_train_batch_size: 4\ngradient_accumulation_steps: 4\n"
 JSON = '{"train_batch_size": 8, "train_micro_batch_size_per_gpu": 4, '
-TOML = "model_name_or_path = 'x'\noutput_dir = 'y'\nper_device_train_batch_size = 4\ngradient_accumulation_steps = 4\n"
-RUN = "accelerate launch --num_processes 8 train.py --config good.yaml\n"
 VERL = """\
 defaults: [_self_]
 data: {train_batch_size: 1024}
@@ -107,24 +104,21 @@ REFUSED: dict[str, tuple[dict[str, str | bytes], str]] = {
 
 @pytest.mark.parametrize("files", HARMLESS.values(), ids=HARMLESS)
 def test_a_large_file_in_order_is_read(files: dict[str, str | bytes], tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, **files})
-    found = run_calmly(tmp_path, "check", "-v", ".")
+    found = run_beside_good(tmp_path, files)
     assert found.code == 0
     assert "verified     good.yaml" in found.out
 
 
 @pytest.mark.parametrize(("files", "says"), UNREAD.values(), ids=UNREAD)
 def test_a_file_made_to_be_expensive_is_cut_short(files: dict[str, str | bytes], says: str, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, **files})
-    found = run_calmly(tmp_path, "check", "-v", ".")
+    found = run_beside_good(tmp_path, files)
     assert says in " ".join(found.out.split())
     assert "verified     good.yaml" in found.out
 
 
 @pytest.mark.parametrize(("files", "says"), REFUSED.values(), ids=REFUSED)
 def test_settings_and_locks_made_to_be_expensive_are_refused(files: dict[str, str | bytes], says: str, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, **files})
-    found = run_calmly(tmp_path, "check", ".")
+    found = run_beside_good(tmp_path, files, "check", ".")
     assert found.code == 2
     assert says in found.err
 
@@ -132,6 +126,6 @@ def test_settings_and_locks_made_to_be_expensive_are_refused(files: dict[str, st
 @pytest.mark.parametrize("digits", [19, 4_300, 5_000], ids=str)
 def test_a_count_of_many_digits_is_no_baseline(digits: int, tmp_path: Path) -> None:
     entry = f'{{"path": "good.yaml", "rule": "GBS101", "key": "", "count": {"9" * digits}}}'
-    write(tmp_path, {"good.yaml": GOOD, "baseline.json": f'{{"version": 1, "findings": [{entry}, {entry}]}}'})
-    found = run_calmly(tmp_path, "check", "--baseline", "baseline.json", "good.yaml")
+    baseline = f'{{"version": 1, "findings": [{entry}, {entry}]}}'
+    found = run_beside_good(tmp_path, {"baseline.json": baseline}, "check", "--baseline", "baseline.json", "good.yaml")
     assert found.code == 2

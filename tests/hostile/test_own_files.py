@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.watched import GOOD, run, run_calmly, write
+from tests.hostile.texts import numbered
+from tests.hostile.watched import GOOD, run, run_beside_good, run_calmly, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no links, no getrusage")
 
@@ -15,12 +16,8 @@ ENTRY = '{"path": "good.yaml", "rule": "GBS101", "key": "", "count": 1}'
 LOCKED = '"good.yaml" = { global_batch_size = 128, unit = "samples", per_gpu = 16 }\n'
 
 
-def _numbered(part: str, many: int) -> str:
-    return "".join(part.replace("#", str(number)) for number in range(many))
-
-
 SETTINGS = {
-    "rules that are none": "[severity]\n" + _numbered("GBS9# = 'error'\n", 5_000),
+    "rules that are none": "[severity]\n" + numbered("GBS9# = 'error'\n", 5_000),
     "one mistake again and again": "select = [" + "'G*'," * 20_000 + "]\n",
     "a key of 190,000 letters": "a" * 190_000 + " = 1\n",
     "a version of 50,000 parts": f"[versions]\ntrl = '{'1.' * 50_000}1'\n",
@@ -40,7 +37,7 @@ LOCKS: dict[str, str | bytes] = {
 }
 HARMLESS_LOCKS: dict[str, str | bytes] = {
     "names of lines and controls": "version = 1\n" + LOCKED + "".join(LOCKED.replace("good", each) for each in ("\\u001b", "a\\nb")),
-    "40,000 recipes": "version = 1\n" + LOCKED + _numbered(LOCKED.replace("good", "g#"), 40_000),
+    "40,000 recipes": "version = 1\n" + LOCKED + numbered(LOCKED.replace("good", "g#"), 40_000),
     "UTF-16": f"version = 1\n{LOCKED}".encode("utf-16"),
 }  # fmt: skip
 BASELINES: dict[str, str | bytes] = {
@@ -76,8 +73,7 @@ REFUSED: dict[str, Callable[[str], bytes]] = {
 
 @pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS)
 def test_settings_are_refused_in_a_few_lines(text: str, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, "gbs.toml": text})
-    found = run_calmly(tmp_path, "check", ".")
+    found = run_beside_good(tmp_path, {"gbs.toml": text}, "check", ".")
     assert (found.code, found.out) == (2, "")
     lines = found.err.strip().splitlines()
     assert 1 <= len(lines) <= 21 and max(map(len, lines)) < 2_100
@@ -85,30 +81,26 @@ def test_settings_are_refused_in_a_few_lines(text: str, tmp_path: Path) -> None:
 
 
 def test_patterns_that_match_nothing_are_reported_in_a_few_lines(tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, "gbs.toml": "[per-file-ignores]\n" + _numbered("'a#*' = ['ALL']\n", 900)})
-    found = run_calmly(tmp_path, "check", ".")
+    found = run_beside_good(tmp_path, {"gbs.toml": "[per-file-ignores]\n" + numbered("'a#*' = ['ALL']\n", 900)}, "check", ".")
     assert found.code == 0
     assert found.err.strip().splitlines()[20:] == ["gbs: and 880 more"]
 
 
 @pytest.mark.parametrize("text", LOCKS.values(), ids=LOCKS)
 def test_a_lock_is_refused(text: str | bytes, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, "gbs.lock": text})
-    found = run_calmly(tmp_path, "check", ".")
+    found = run_beside_good(tmp_path, {"gbs.lock": text}, "check", ".")
     assert (found.code, found.out) == (2, "")
 
 
 @pytest.mark.parametrize("text", HARMLESS_LOCKS.values(), ids=HARMLESS_LOCKS)
 def test_a_lock_of_other_recipes_too(text: str | bytes, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, "gbs.lock": text})
-    found = run_calmly(tmp_path, "check", "-v", ".")
+    found = run_beside_good(tmp_path, {"gbs.lock": text})
     assert (found.code, "verified     good.yaml" in found.out) == (0, True)
 
 
 @pytest.mark.parametrize("text", BASELINES.values(), ids=BASELINES)
 def test_a_baseline_is_refused(text: str | bytes, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, "b.json": text})
-    found = run_calmly(tmp_path, "check", "--baseline", "b.json", ".")
+    found = run_beside_good(tmp_path, {"b.json": text}, "check", "--baseline", "b.json", ".")
     assert found.code == 2
     assert len(found.err.strip().splitlines()) == 1
 

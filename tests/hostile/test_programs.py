@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.watched import GOOD, run, run_calmly, write
+from tests.hostile.texts import RUN, cells
+from tests.hostile.watched import run, run_beside_good, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no getrusage")
 
@@ -84,7 +85,6 @@ STEPS = "for i in range(accum_steps):\n    loss.backward()\n    optimizer.step()
 PRODUCTS = "x0 = 2\n" + "".join(f"x{n} = x{n - 1} * x{n - 1}\n" for n in range(1, 61))
 LOADER_OF = "from torch.utils.data import DataLoader\ndef make(n):\n    return DataLoader(x, batch_size=n)\n"
 LIGHTNING = "import lightning as L\nfrom torch.utils.data import DataLoader\n"
-RUN = "accelerate launch --num_processes 8 train.py --config good.yaml\n"
 # Programs of several files, each with the script that starts it.
 LAUNCH = "!torchrun --nproc_per_node 8 run_clm.py --per_device_train_batch_size 4 --output_dir x\n"
 LINES_FOR_A_SHELL = {
@@ -148,18 +148,13 @@ TREES = {
         "train.py": _numbered(f"{IMPORT}import argparse\np = argparse.ArgumentParser()\n",
                               "def f@(a):\n  TrainingArguments(per_device_train_batch_size=a.b)\np.set_defaults(func=f@)\n")
     },
-    "installs of a notebook": {
-        "n.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": f"!pip install {'trl==0.1 ' * 60_000}\n", "outputs": []},
-                                         {"cell_type": "code", "source": IMPORT + CALL, "outputs": []}], "nbformat": 4})
-    },
+    "installs of a notebook": {"n.ipynb": cells(f"!pip install {'trl==0.1 ' * 60_000}\n", IMPORT + CALL)},
     "a million cells": {"n.ipynb": f'{{"cells": [{"{}," * 1_000_000}{{"cell_type": "code", "source": "x"}}], "nbformat": 4}}'},
     "cells of nothing": {"n.ipynb": f'{{"cells": [{"[]," * 300_000}{{"cell_type": "code", "source": "x"}}], "nbformat": 4}}'},
     "a notebook that writes itself": {
-        "n.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": text, "outputs": []} for text in
-                                         ("%%writefile n.ipynb\n{}", "%run n.ipynb\n!python n.ipynb\n", IMPORT + CALL)]})
+        "n.ipynb": cells("%%writefile n.ipynb\n{}", "%run n.ipynb\n!python n.ipynb\n", IMPORT + CALL)
     },
-    **{f"a notebook of {name}": {"n.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": text} for text in texts]})}
-       for name, texts in LINES_FOR_A_SHELL.items()},
+    **{f"a notebook of {name}": {"n.ipynb": cells(*texts)} for name, texts in LINES_FOR_A_SHELL.items()},
 }  # fmt: skip
 TOO_LONG = {
     "names": "batch_size = 8\n" * 70_000,
@@ -173,8 +168,7 @@ TOO_LONG = {
 def test_a_program_made_to_be_expensive(text: str, notebook: bool, tmp_path: Path) -> None:
     cells = {"cells": [{"cell_type": "code", "source": text.splitlines(keepends=True), "outputs": []}], "nbformat": 4}
     file = {"a.ipynb": json.dumps(cells, ensure_ascii=False)} if notebook else {"a.py": text}
-    write(tmp_path, {"good.yaml": GOOD, **file})
-    found = run_calmly(tmp_path, "check", "-v", ".")
+    found = run_beside_good(tmp_path, file)
     assert "verified     good.yaml" in found.out
 
 
@@ -182,22 +176,18 @@ def test_a_program_made_to_be_expensive(text: str, notebook: bool, tmp_path: Pat
     "cookie", ["rot13", "utf-7", "unicode_escape", "hex", "zlib", "undefined", "x" * 5_000], ids=lambda cookie: cookie[:9]
 )
 def test_an_encoding_that_a_program_names(cookie: str, tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, "train.py": f"# -*- coding: {cookie} -*-\n{IMPORT}{CALL}", "run.sh": RUN})
-    found = run_calmly(tmp_path, "check", "-v", ".")
+    found = run_beside_good(tmp_path, {"train.py": f"# -*- coding: {cookie} -*-\n{IMPORT}{CALL}", "run.sh": RUN})
     assert "verified     good.yaml" in found.out
 
 
 @pytest.mark.parametrize("files", TREES.values(), ids=TREES)
 def test_files_made_to_be_expensive_together(files: dict[str, str], tmp_path: Path) -> None:
-    write(tmp_path, {"good.yaml": GOOD, "run.sh": RUN * 10, **files})
-    found = run_calmly(tmp_path, "check", "-v", ".")
+    found = run_beside_good(tmp_path, {"run.sh": RUN * 10, **files})
     assert "good.yaml" in found.out
 
 
 def test_a_notebook_of_many_cells(tmp_path: Path) -> None:
-    cell = {"cell_type": "code", "source": [IMPORT, CALL], "outputs": []}
-    write(tmp_path, {"good.yaml": GOOD, "a.ipynb": json.dumps({"cells": [cell] * 2_500, "nbformat": 4})})
-    found = run_calmly(tmp_path, "check", "-v", ".")
+    found = run_beside_good(tmp_path, {"a.ipynb": cells(*[[IMPORT, CALL]] * 2_500)})
     assert "verified     good.yaml" in found.out
 
 

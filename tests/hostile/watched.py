@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -72,7 +73,7 @@ class Watched(NamedTuple):
         return self.megabytes < MOST_MEGABYTES and self.seconds < MOST_SECONDS
 
 
-def write(folder: Path, files: dict[str, str | bytes]) -> None:
+def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Write files below `folder`."""
     for name, content in files.items():
         path = folder / name
@@ -100,11 +101,14 @@ def run(folder: Path, *arguments: str, meanwhile: str = _NOTHING_MEANWHILE) -> W
     return Watched(found["code"], out, err, tuple(found["deeds"]), found["kilobytes"] / 1024, found["seconds"])
 
 
-__all__ = ["GOOD", "Watched", "run", "write"]
-
-
 def run_calmly(folder: Path, *arguments: str) -> Watched:
     """Run `gbs` in `folder`, which has to end as it should."""
     found = run(folder, *arguments)
     assert found.is_calm(), found._replace(out=found.out[:2000], err=found.err[:2000])
     return found
+
+
+def run_beside_good(folder: Path, files: Mapping[str, str | bytes], *arguments: str) -> Watched:
+    """Run `gbs`, which checks all if no `arguments` are given, on files beside a recipe in order; it has to end as it should."""
+    write(folder, {"good.yaml": GOOD, **files})
+    return run_calmly(folder, *(arguments or ("check", "-v", ".")))
