@@ -25,7 +25,7 @@ def test_a_folder_without_recipes_is_empty(tmp_path: Path) -> None:
     assert (found.recipes, found.problems, found.records()) == ({}, (), [])
 
 
-def test_what_holds_is_no_problem(tmp_path: Path) -> None:
+def test_what_holds_is_not_a_problem(tmp_path: Path) -> None:
     found = pytest_gbs.load(write(tmp_path, {"recipes/a.yaml": RECIPE + SIZES}))
     recipe = found.recipes["recipes/a.yaml"]
     assert (recipe.global_batch_size, recipe.world_size, recipe.verdict, found.problems) == (64, 8, "verified", ())

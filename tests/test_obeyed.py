@@ -256,7 +256,7 @@ def test_nothing_that_pytest_prints_is_obeyed(asked: tuple[str, ...], flags: lis
         "\x1b[1;31merror\x1b[0m",
     ],
 )
-def test_what_nobody_obeys_stays(text: str) -> None:
+def test_what_has_no_effect_stays(text: str) -> None:
     assert neutralize(text) == text
 
 

@@ -56,7 +56,7 @@ def test_policy_is_of_the_closed_sets(rule: Rule) -> None:
     assert rule.name not in rule.explained_by
 
 
-def test_one_rule_is_about_recipes_of_which_nobody_claims_anything() -> None:
+def test_one_rule_is_about_unclaimed_recipes() -> None:
     assert [rule.name for rule in rules() if rule.of_unclaimed] == ["missing-declaration"]
 
 

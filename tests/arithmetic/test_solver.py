@@ -75,7 +75,7 @@ def test_the_one_missing_factor_follows(known: dict[str, int], name: str, wanted
     assert value(solve(sizes(**known), ALL)[name]) == wanted
 
 
-def test_a_factor_that_is_no_whole_number_is_unknown() -> None:
+def test_a_factor_that_is_not_a_whole_number_is_unknown() -> None:
     solved = solve(sizes(global_batch_size=100, micro_batch_size=8, data_parallel_size=8), ALL)
     assert solved[N.GRADIENT_ACCUMULATION_STEPS] == Unknown(N.GRADIENT_ACCUMULATION_STEPS, Reason.NOT_WHOLE)
 

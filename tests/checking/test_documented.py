@@ -44,7 +44,7 @@ PLAIN = "| Setting | Value |\n|---|---|\n| Batch size | {a} |\n"
         pytest.param("# Train\n\n| Batch size | lr |\n|---|---|\n| 128 | 1 |\n" + command(), id="a heading that leaves the batch open"),
     ],
 )
-def test_a_number_that_may_mean_something_else_is_no_claim(tmp_path: Path, readme: str) -> None:
+def test_a_number_that_may_mean_something_else_is_not_a_claim(tmp_path: Path, readme: str) -> None:
     assert all(claims == [] for _, claims in verified(tmp_path, readme))
 
 
@@ -165,7 +165,7 @@ def test_what_points_at_a_block_is_about_no_other_command(tmp_path: Path, text: 
         pytest.param(f"The global batch size is 128:\n{command()}\nThe global batch size is 128:\n{OTHER}", id="the same of two commands"),
     ],
 )
-def test_what_points_at_a_block_is_held_against_its_command(tmp_path: Path, text: str) -> None:
+def test_what_points_at_a_block_is_checked_against_its_command(tmp_path: Path, text: str) -> None:
     report = checked(tmp_path, {"README.md": f"# Train\n\n{text}", "train.py": TRAINER})
     assert codes(report) == ["GBS301"]
 

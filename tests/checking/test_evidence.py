@@ -34,7 +34,7 @@ def verdict(folder: Path, name: str, launcher_file: str) -> str | None:
         pytest.param("work/text/sft.yaml", "work/vision/launch/one.yaml", id="another project of a folder"),
     ],
 )
-def test_launcher_files_of_another_project_are_no_evidence(name: str, launcher_file: str, tmp_path: Path) -> None:
+def test_launcher_files_of_another_project_are_not_evidence(name: str, launcher_file: str, tmp_path: Path) -> None:
     assert verdict(tmp_path, name, launcher_file) == Verdict.UNDETERMINED
 
 

@@ -237,7 +237,7 @@ def stated(at: Location, written: str, change: Fix) -> Finding:
 DOUBLED = Fix("set accumulation to 8", Applicability.SETTINGS, (Edit(AT, "4", "8"),))
 
 
-def test_what_other_settings_mend_or_another_launch_has_stays_apart() -> None:
+def test_what_other_settings_fix_or_another_launch_has_stays_apart() -> None:
     header, below = (
         stated(Location("sft.yaml", 0, 3), "128", DOUBLED),
         stated(Location("sft.yaml", 9, 12), "128", DOUBLED._replace(title="")),

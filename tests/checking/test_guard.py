@@ -53,7 +53,7 @@ def test_nothing_fails_where_there_is_no_bug() -> None:
     assert guard.bugs == []
 
 
-def test_what_a_person_must_correct_is_no_bug() -> None:
+def test_what_a_person_must_correct_is_not_a_bug() -> None:
     def refuse() -> None:
         raise UsageError("say it otherwise")
 

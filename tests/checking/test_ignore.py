@@ -63,7 +63,7 @@ def _without(text: str, suppression: Suppression) -> str:
         pytest.param("a: 1  # ignore[GBS101]\n", id="no tool"),
     ],
 )
-def test_what_is_no_suppression_is_not_read_as_one(text: str) -> None:
+def test_what_is_not_a_suppression_is_not_read_as_one(text: str) -> None:
     assert _read(text) == ()
 
 

@@ -71,7 +71,7 @@ def notebook(*cells: str) -> str:
         pytest.param({"tests/test_it.py": SFT + "SFTConfig(per_device_train_batch_size=4)  # GBS 64 on 1 GPU\n"}, id="test code"),
     ],
 )
-def test_programs_that_are_no_recipes_say_nothing(tmp_path: Path, files: dict[str, str]) -> None:
+def test_programs_that_are_not_recipes_say_nothing(tmp_path: Path, files: dict[str, str]) -> None:
     assert not any(file.framework or file.findings for file in report(tmp_path, files).files)
 
 
@@ -230,7 +230,7 @@ PROGRAM = (
 
 
 @pytest.mark.parametrize(("name", "wrap", "place"), [("train.py", str, ""), ("train.ipynb", notebook, " (cell 1, line 5)")])
-def test_comments_are_held_against_the_call(tmp_path: Path, name: str, wrap: object, place: str) -> None:
+def test_comments_are_checked_against_the_call(tmp_path: Path, name: str, wrap: object, place: str) -> None:
     assert callable(wrap)
     (right,) = report(tmp_path, {name: wrap(PROGRAM.format(64))}).files  # 4 x 2 x 8
     assert (right.verdict, right.findings) == ("verified", ())

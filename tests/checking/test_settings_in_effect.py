@@ -37,7 +37,7 @@ def test_a_launch_context_is_an_entry_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("accumulation", "codes"), [(4, []), (2, ["GBS301"])], ids=["the same", "another"])
-def test_a_launch_context_is_held_to_the_number_claimed(tmp_path: Path, accumulation: int, codes: list[str]) -> None:
+def test_a_launch_context_is_checked_against_the_number_claimed(tmp_path: Path, accumulation: int, codes: list[str]) -> None:
     comment = "gradient accumulation is for 4 nodes, GBS 128" if accumulation == 4 else "Config for 8 nodes of 8 GPUs with GBS 128"
     report = report_on(tmp_path, Settings(launches=(BIG,)), sft=recipe(1, accumulation, comment))
     assert [finding.code for finding in report.findings()] == codes
@@ -55,7 +55,7 @@ def test_what_a_launch_context_breaks_says_which_launch_it_is(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("values", "verdict"), [((16,), "verified"), ((128,), "violated"), ((16, 128), "verified")], ids=str)
-def test_a_policy_is_held_against_the_recipe(tmp_path: Path, values: tuple[int, ...], verdict: str) -> None:
+def test_a_policy_is_checked_against_the_recipe(tmp_path: Path, values: tuple[int, ...], verdict: str) -> None:
     expect = Expectation(("**",), "global_batch_size", values)
     report = report_on(tmp_path, Settings(expect=(expect,)), sft=recipe(1, 2, "on 8 GPUs"))
     assert report.files[0].verdict == verdict
@@ -66,7 +66,7 @@ def test_a_policy_that_waits_for_hardware_is_undetermined(tmp_path: Path) -> Non
     assert report_on(tmp_path, Settings(expect=(expect,)), sft=recipe(1, 2)).files[0].verdict == "undetermined"
 
 
-def test_recipes_that_share_a_batch_are_held_to_the_one_most_have(tmp_path: Path) -> None:
+def test_recipes_that_share_a_batch_are_checked_against_the_one_most_have(tmp_path: Path) -> None:
     shared = Expectation(("**",), "global_batch_size", shared=True, text='same = "global-batch-size"')
     files = {"a": recipe(1, 2, "on 8 GPUs"), "b": recipe(2, 1, "on 8 GPUs"), "c": recipe(4, 2, "on 8 GPUs")}
     report = report_on(tmp_path, Settings(expect=(shared,)), **files)

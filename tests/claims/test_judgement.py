@@ -189,7 +189,7 @@ def test_one_factor_may_be_several_sizes(tmp_path: Path, said: str, verdict: str
         pytest.param("effective batch = 2 x 4 x 8 x 1024 = 65,536 tokens/step", 2, "verified", [], id="the rest is the GPUs"),
     ],
 )
-def test_the_sequence_length_among_factors_is_no_number_of_gpus(
+def test_the_sequence_length_among_factors_is_not_a_number_of_gpus(
     tmp_path: Path, said: str, micro: int, verdict: str, codes: list[str]
 ) -> None:
     settings = f"per_device_train_batch_size: {micro}\ngradient_accumulation_steps: 4\nmax_length: 1024\npacking: true\n"

@@ -52,7 +52,7 @@ model:
         "8 * num_workers of the loader",
     ],
 )
-def test_what_bounds_the_batch_by_the_gpus_is_no_claim(tmp_path: Path, comment: str) -> None:
+def test_what_bounds_the_batch_by_the_gpus_is_not_a_claim(tmp_path: Path, comment: str) -> None:
     found = checked(tmp_path, JOB.format(gpus=16, comment=comment))
     assert (found.verdict, found.codes) == ("verified", [])
     assert found.undetermined == ()

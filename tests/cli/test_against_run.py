@@ -23,7 +23,7 @@ def test_a_recipe_that_gives_what_ran_is_verified(gbs: Gbs, repo: Path) -> None:
     assert (said.code, said.out) == (0, "1 recipe in 1 file: 1 verified\n")
 
 
-def test_another_launch_is_not_held_to_it(gbs: Gbs, repo: Path) -> None:
+def test_another_launch_is_not_checked_against_it(gbs: Gbs, repo: Path) -> None:
     record(repo, 64)
     write(repo, {"run.sh": LAUNCH})
     assert gbs("check", "--against-run", "run.json", ".").code == 0
@@ -47,7 +47,7 @@ def test_a_recipe_that_changed_since_is_reported(gbs: Gbs, repo: Path) -> None:
         pytest.param('{"recipe": "gone.yaml", "global_batch_size": 8, "world_size": 8}', "no such file or folder: gone.yaml", id="gone"),
     ],
 )
-def test_what_is_no_record_is_refused(gbs: Gbs, repo: Path, text: str, message: str) -> None:
+def test_what_is_not_a_record_is_refused(gbs: Gbs, repo: Path, text: str, message: str) -> None:
     write(repo, {"run.json": text})
     said = gbs("check", "--against-run", "run.json")
     assert said.code == 2
@@ -75,7 +75,7 @@ def test_a_record_of_less_is_compared_as_far_as_it_goes(gbs: Gbs, repo: Path, mo
     assert gbs("diff", "--against-run", "run.json").out.startswith("no batch changed")
 
 
-def test_a_diff_shows_the_factor_that_moved_and_where_it_stands(gbs: Gbs, repo: Path) -> None:
+def test_a_diff_shows_the_factor_that_moved_and_where_it_is(gbs: Gbs, repo: Path) -> None:
     record(repo, 128, **FACTORS)
     said = gbs("diff", "--against-run", "run.json", "--fail-on", "changed")
     assert said.code == 1

@@ -142,7 +142,7 @@ class TestUndeclared:
         git.write({"c.yaml": self.CHANGED})
         assert gbs("check", "--changed-since", "HEAD", "--format", "concise").out == ""
 
-    def test_a_change_that_nobody_declares_is_found(self, git: Git, gbs: Gbs) -> None:
+    def test_an_undeclared_change_is_found(self, git: Git, gbs: Gbs) -> None:
         git.write({"c.yaml": self.CHANGED})
         said = gbs("check", "--changed-since", "HEAD", "--format", "concise", "--extend-select", "GBS502")
         assert said.out == (

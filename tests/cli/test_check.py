@@ -83,7 +83,7 @@ def test_standard_input_is_checked_under_its_name(repo: Path, gbs: Gbs, monkeypa
     assert (said.code, said.out) == (1, "recipes/sft.yaml:1:44: GBS101 comment says 128, but the settings give 256\n")
 
 
-def test_standard_input_that_is_no_text_is_one_line(repo: Path, gbs: Gbs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_that_is_not_text_is_one_line(repo: Path, gbs: Gbs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a: \xe9\n"), encoding="utf-8"))
     said = gbs("check", "-")
     assert (said.code, said.out, said.err.startswith("gbs: standard input: not UTF-8 at byte 3")) == (2, "", True)
@@ -136,7 +136,7 @@ def test_show_settings_shows_what_is_in_force(repo: Path, gbs: Gbs) -> None:
     assert "ignore = ('GBS101',)\n" in out
 
 
-def test_a_folder_without_a_configuration_is_no_usage_error(repo: Path, gbs: Gbs) -> None:
+def test_a_folder_without_a_configuration_is_not_a_usage_error(repo: Path, gbs: Gbs) -> None:
     (repo / "empty").mkdir()
     assert gbs("check", "empty").code == 3
 

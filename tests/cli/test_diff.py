@@ -64,7 +64,7 @@ def edited(text: str, **keys: object) -> str:
         pytest.param({"gbs.lock": "<<<<<<<\n"}, id="a broken lock file"),
     ],
 )
-def test_what_leaves_the_batch_alone_is_no_change(files: dict[str, str], git: Git, gbs: Gbs) -> None:
+def test_what_leaves_the_batch_alone_is_not_a_change(files: dict[str, str], git: Git, gbs: Gbs) -> None:
     git.write(files)
     assert changes(gbs, "HEAD") == []
     assert gbs("diff", "HEAD", "--fail-on", "changed") == (0, "no batch changed; 2 recipes compared, HEAD with the working tree\n", "")
@@ -357,7 +357,7 @@ def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(name: str) -> N
     assert text.endswith(f"{6000 - rows - notes:,} rows left out, since a comment may not be longer: `gbs diff` has them all.\n")
 
 
-def test_names_that_are_no_utf_8_are_written_out(git: Git, gbs: Gbs) -> None:
+def test_names_that_are_not_utf_8_are_written_out(git: Git, gbs: Gbs) -> None:
     name = os.fsdecode(b"caf\xe9\x1b[31m.yaml")
     try:
         git.commit({name: UNCLAIMED})
@@ -370,7 +370,7 @@ def test_names_that_are_no_utf_8_are_written_out(git: Git, gbs: Gbs) -> None:
     assert gbs("check").code == 0
 
 
-def test_binary_and_deleted_files_are_no_recipes(git: Git, gbs: Gbs) -> None:
+def test_binary_and_deleted_files_are_not_recipes(git: Git, gbs: Gbs) -> None:
     (git.root / "a" / "sft.yaml").write_bytes(b"\x00\x01\x02")
     (git.root / "b" / "dpo.yaml").unlink()
     assert {(path, status) for path, _, status, _, _ in reported(gbs, "HEAD")} == {("a/sft.yaml", "removed"), ("b/dpo.yaml", "removed")}

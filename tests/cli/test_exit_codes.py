@@ -121,7 +121,7 @@ def test_broken_settings_are_reported_and_stop(repo: Path, gbs: Gbs) -> None:
     assert said.err.count("gbs: gbs.toml") == 2
 
 
-def test_a_reader_who_left_is_no_error(repo: Path) -> None:
+def test_a_reader_who_left_is_not_an_error(repo: Path) -> None:
     write(repo, {f"r{number}/sft.yaml": STALE for number in range(300)})
     command = f"{sys.executable} -m pytest_gbs check . | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)

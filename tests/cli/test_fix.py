@@ -15,7 +15,7 @@ UNUSED = GOOD.replace("steps: 2", "steps: 2  # gbs: ignore[GBS101] it was so")
 
 @pytest.mark.parametrize("text", [GOOD, UNCLAIMED], ids=["verified", "unclaimed"])
 @pytest.mark.parametrize("flags", [(), ("--fix-settings",), ("--fix-declarations",), ("--add-ignore",)], ids=" ".join)
-def test_nothing_to_mend_changes_nothing(repo: Path, gbs: Gbs, text: str, flags: tuple[str, ...]) -> None:
+def test_nothing_to_fix_changes_nothing(repo: Path, gbs: Gbs, text: str, flags: tuple[str, ...]) -> None:
     write(repo, {"sft.yaml": text})
     said = gbs("fix", *flags)
     assert (said.code, said.err) == (0, "")

@@ -174,7 +174,7 @@ def test_the_job_runs_on_the_branch_that_the_remote_calls_its_own(repo: Path, gb
 
 
 @pytest.mark.parametrize("name", ["evil]", "a, b", "a\nb", "${{ github.token }}"])
-def test_a_branch_with_another_name_is_no_part_of_the_job(repo: Path, gbs: Gbs, name: str) -> None:
+def test_a_branch_with_another_name_is_not_part_of_the_job(repo: Path, gbs: Gbs, name: str) -> None:
     write(repo, {".git/refs/remotes/origin/HEAD": f"ref: refs/remotes/origin/{name}\n"})
     gbs("init", "--ci", "github")
     assert "branches: [main, master]\n" in (repo / ".github/workflows/gbs.yml").read_text()

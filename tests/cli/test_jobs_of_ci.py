@@ -134,7 +134,7 @@ def test_the_action_writes_sarif_and_takes_several_paths(git: Git) -> None:
 
 
 @pytest.mark.parametrize("path", ["--exclude=**", "$(touch ran)", "`touch ran`", "; touch ran"])
-def test_a_path_of_the_action_is_no_flag_and_no_command(path: str, git: Git) -> None:
+def test_a_path_of_the_action_is_neither_a_flag_nor_a_command(path: str, git: Git) -> None:
     failed, said = _run("action", git, paths=path)
     assert failed
     assert "no such file or folder" in said

@@ -77,7 +77,7 @@ def test_a_line_that_holds_makes_a_recipe_verified(repo: Path, gbs: Gbs) -> None
     assert verdicts(gbs, "--world-size", "64") == {"a.yaml": "verified"}
 
 
-def test_a_recipe_that_is_new_or_gone_is_no_finding(repo: Path, gbs: Gbs) -> None:
+def test_a_recipe_that_is_new_or_gone_is_not_a_finding(repo: Path, gbs: Gbs) -> None:
     write(repo, {"a.yaml": UNCLAIMED, "b.yaml": UNCLAIMED})
     gbs("lock")
     (repo / "a.yaml").rename(repo / "c.yaml")
@@ -93,7 +93,7 @@ def test_a_recipe_that_is_new_or_gone_is_no_finding(repo: Path, gbs: Gbs) -> Non
     assert '"c.yaml"' not in (repo / "gbs.lock").read_text(encoding="utf-8")
 
 
-def test_a_batch_of_other_operands_is_no_finding(repo: Path, gbs: Gbs) -> None:
+def test_a_batch_of_other_operands_is_not_a_finding(repo: Path, gbs: Gbs) -> None:
     write(repo, {"a.yaml": GOOD})
     gbs("lock")
     edit(repo / "a.yaml", "2 nodes", "4 nodes")
@@ -127,7 +127,7 @@ def test_a_launcher_file_that_moves_the_batch_is_named(repo: Path, gbs: Gbs) -> 
     assert [each["location"]["path"] for each in finding["related"]] == ["launch/ddp.yaml", "gbs.lock"]
 
 
-def test_a_line_that_nobody_can_hold_it_to_is_undetermined(repo: Path, gbs: Gbs) -> None:
+def test_a_line_that_cannot_be_checked_is_undetermined(repo: Path, gbs: Gbs) -> None:
     write(repo, {"a.yaml": OPEN.replace("GBS 128", "this batch"), "launch/ddp.yaml": LAUNCHER.format(gpus=8)})
     gbs("lock")
     (repo / "launch" / "ddp.yaml").unlink()
@@ -136,7 +136,7 @@ def test_a_line_that_nobody_can_hold_it_to_is_undetermined(repo: Path, gbs: Gbs)
     assert gbs("check", "--strict").code == 1
 
 
-def test_launches_of_a_script_are_held_as_they_are_where_others_come(repo: Path, gbs: Gbs) -> None:
+def test_launches_of_a_script_are_locked_as_they_are_where_others_come(repo: Path, gbs: Gbs) -> None:
     write(repo, {"a.yaml": UNCLAIMED, "run.sh": RUN.format("a.yaml"), "train.py": ""})
     gbs("lock")
     more = RUN.replace("--num_processes 8", "--num_processes 16").format("a.yaml")
@@ -195,7 +195,7 @@ class TestErrors:
         assert gbs("lock").code == 0
         assert (repo / "gbs.lock").read_text(encoding="utf-8") == sound
 
-    def test_a_file_that_is_no_text(self, repo: Path, gbs: Gbs) -> None:
+    def test_a_file_that_is_not_text(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"a.yaml": UNCLAIMED})
         (repo / "gbs.lock").write_bytes(b"\xff\x00\xfe")
         said = gbs("check")
@@ -209,7 +209,7 @@ class TestErrors:
         assert gbs("check") == gbs("lock") == (2, "", "gbs: gbs.lock: a folder, not a file\n")
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-    def test_a_folder_that_nobody_may_write(self, repo: Path, gbs: Gbs) -> None:
+    def test_a_folder_without_permission_to_write(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"a.yaml": UNCLAIMED})
         repo.chmod(0o500)
         try:

@@ -91,18 +91,18 @@ def test_a_person_may_give_flags(run: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["gbs-check", "gbs-fix"])
-def test_a_file_name_is_no_flag_for_the_hooks_that_are_offered(name: str, run: Any, tmp_path: Path) -> None:
+def test_a_file_name_is_not_a_flag_for_the_hooks_that_are_offered(name: str, run: Any, tmp_path: Path) -> None:
     code, out = run(_evil(), _offered(tmp_path, name))
     assert (code, f"{len(EVIL) + 1} violated" in out) == (1, True), out
 
 
-def test_a_file_name_is_no_flag_for_the_hook_that_init_writes(run: Any) -> None:
+def test_a_file_name_is_not_a_flag_for_the_hook_that_init_writes(run: Any) -> None:
     code, out = run(_evil(), _initial())
     assert (code, f"{len(EVIL) + 1} violated" in out) == (1, True), out
 
 
 @pytest.mark.parametrize("arguments", [[], ["--world-size", "16"], ["-q"]], ids=" ".join)
-def test_a_file_name_is_no_flag_where_the_arguments_of_a_person_lack_the_end(arguments: list[str], run: Any, tmp_path: Path) -> None:
+def test_a_file_name_is_not_a_flag_where_the_arguments_of_a_person_lack_the_end(arguments: list[str], run: Any, tmp_path: Path) -> None:
     code, out = run(_evil(), _offered(tmp_path, "gbs-check", args=arguments))
     assert (code, out.count("GBS101")) == (1, len(EVIL) + 1), out
 

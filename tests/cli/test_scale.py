@@ -128,7 +128,7 @@ class TestRecipes:
         said = gbs("scale", "sft.yaml", "--nodes", "1")
         assert (said.code, said.out) == (1, "sft.yaml: comment says 128, but the settings give 256: fix that first (gbs check)\n")
 
-    def test_hardware_that_nobody_states_is_asked_for(self, repo: Path, gbs: Gbs) -> None:
+    def test_hardware_that_is_not_stated_is_asked_for(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": UNCLAIMED})
         said = gbs("scale", "sft.yaml", "--world-size", "16")
         assert said.code == 1
@@ -225,7 +225,7 @@ class TestScripts:
         assert _read(repo / "run.sh") == script.replace("8", "4")
         assert _read(repo / "sft.yaml") == UNCLAIMED.replace("accumulation_steps: 2", "accumulation_steps: 4")
 
-    def test_what_stands_in_a_shared_recipe_is_not_touched(self, repo: Path, gbs: Gbs) -> None:
+    def test_what_is_in_a_shared_recipe_is_not_touched(self, repo: Path, gbs: Gbs) -> None:
         script = "accelerate launch --num_processes 8 train.py --config sft.yaml\n"
         write(repo, {"sft.yaml": UNCLAIMED, "run.sh": script, "other.sh": script})
         said = gbs("scale", "run.sh", "--world-size", "4")

@@ -111,7 +111,7 @@ class TestHook:
     @pytest.mark.parametrize("end", [(), ("--",)], ids=["no end", "an end"])
     @pytest.mark.parametrize("command", ["check", "fix"])
     @pytest.mark.parametrize("name", EVIL)
-    def test_a_file_is_no_flag(self, name: str, command: str, end: tuple[str, ...], repo: Path, gbs: Gbs) -> None:
+    def test_a_file_is_not_a_flag(self, name: str, command: str, end: tuple[str, ...], repo: Path, gbs: Gbs) -> None:
         files = {
             "instruct.yaml": STALE,
             "rules.d/odd.py": RULE,
@@ -130,7 +130,7 @@ class TestHook:
             assert files_of(repo) == before
 
     @pytest.mark.parametrize("name", [name for name in EVIL if "=" in name or name[1] == "-"])
-    def test_a_flag_that_is_no_file_is_refused(self, name: str, repo: Path, gbs: Gbs) -> None:
+    def test_a_flag_that_is_not_a_file_is_refused(self, name: str, repo: Path, gbs: Gbs) -> None:
         write(repo, {"stale.yaml": STALE, "rules.d/odd.py": RULE})
         before = files_of(repo)
         said = gbs("check", "--hook", name, "stale.yaml")

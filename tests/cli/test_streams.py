@@ -92,7 +92,7 @@ def test_a_report_that_can_not_be_written_is_one_line(arguments: str, repo: Path
         assert gbs(repo, f"{arguments} {place}") == (2, "", f"gbs: can't write to standard output: {why}\n")
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(repo: Path) -> None:
+def test_a_reader_that_has_seen_enough_is_not_an_error(repo: Path) -> None:
     write(repo, {f"{number}.yaml": STALE for number in range(200)})
     assert gbs(repo, "check | head -c 10; true").err == ""
     assert gbs(repo, "rules --format json | head -c 10; true").err == ""

@@ -127,7 +127,7 @@ def test_each_change_is_checked_and_ctrl_c_stops(watched: tuple[Path, Watcher]) 
 
 
 @pytest.mark.parametrize("watched", [("--output", "json:out.json", "--output-file", "out.txt")], indirect=True)
-def test_what_it_writes_itself_is_no_change(watched: tuple[Path, Watcher]) -> None:
+def test_what_it_writes_itself_is_not_a_change(watched: tuple[Path, Watcher]) -> None:
     root, watcher = watched
     watcher.round()
     assert (root / "out.json").is_file()

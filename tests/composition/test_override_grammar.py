@@ -47,7 +47,7 @@ def test_reads(text: str, kind: str, key: str, value: object) -> None:
     assert (type(parsed.value), parsed.value) == (type(value), value)
 
 
-def test_package_stands_behind_the_group() -> None:
+def test_the_package_follows_the_group() -> None:
     assert parse_override("model@policy.net=llama").group_key == "model@policy.net"
 
 

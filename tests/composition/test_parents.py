@@ -39,7 +39,7 @@ def test_child_goes_over_its_parents(files: dict[str, str], expected: dict[str, 
     assert ordered(found.data) == ordered(expected)
 
 
-def test_quinine_takes_in_files_beside_the_one_that_names_them() -> None:
+def test_quinine_includes_files_beside_the_one_that_names_them() -> None:
     files = {
         "r/child.yaml": "inherit: [one/p.yaml, two.yaml]\na: {c: 3}\n",
         "r/one/p.yaml": "inherit: q.yaml\na: {b: 1, c: 1}\n",

@@ -32,7 +32,7 @@ def test_no_rule_crashes_on_any_file() -> None:
     assert internal == []
 
 
-def test_what_is_no_recipe_has_no_finding() -> None:
+def test_what_is_not_a_recipe_has_no_finding() -> None:
     found = [(folder.name, finding) for folder in repositories("negatives") for finding in report_on(folder).findings()]
     assert found == []
 

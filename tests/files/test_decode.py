@@ -68,7 +68,7 @@ def test_a_mark_alone_is_an_empty_text(data: bytes) -> None:
         "program",
     ],
 )
-def test_what_is_no_text_names_the_byte(data: bytes, reason: str) -> None:
+def test_what_is_not_text_names_the_byte(data: bytes, reason: str) -> None:
     assert decode("a.yaml", data) == Unreadable("a.yaml", reason)
 
 
@@ -112,6 +112,6 @@ def test_a_mark_of_utf_16_does_not_hide_a_script() -> None:
     assert decode("run.sh", codecs.BOM_UTF16_LE + b"\ntorchrun") == Source("run.sh", "\udcff\udcfe\ntorchrun")
 
 
-def test_a_script_with_a_nul_is_no_text_and_says_what_it_holds() -> None:
+def test_a_script_with_a_nul_is_not_text_and_says_what_it_holds() -> None:
     found = decode("run.sh", b"foo \xe9\0bar")
     assert found == Unreadable("run.sh", "not text: NUL at byte 5", None, Source("run.sh", "foo \udce9\0bar"))

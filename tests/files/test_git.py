@@ -53,7 +53,7 @@ def test_it_leaves_out_what_a_folder_leaves_out_and_keeps_what_is_tracked(git: G
         assert found.paths() == () == WorkTree(git.root, exclude=exclude).paths()
 
 
-def test_links_and_submodules_are_no_files(git: Git) -> None:
+def test_links_and_submodules_are_not_files(git: Git) -> None:
     git.write({"a.yaml": "x: 1\n"})
     (git.root / "link.yaml").symlink_to("a.yaml")
     (git.root / "out.yaml").symlink_to("/etc/passwd")
@@ -74,7 +74,7 @@ def test_odd_names_are_names(name: str, git: Git) -> None:
         assert found.read(name) == Source(name, "x: 1\n")
 
 
-def test_a_name_that_is_no_utf_8_is_the_one_on_disk(git: Git) -> None:
+def test_a_name_that_is_not_utf_8_is_the_one_on_disk(git: Git) -> None:
     name = os.fsdecode(b"caf\xe9.yaml")
     try:
         (git.root / name).write_text("x: 1\n")
@@ -86,7 +86,7 @@ def test_a_name_that_is_no_utf_8_is_the_one_on_disk(git: Git) -> None:
         assert found.read(name) == Source(name, "x: 1\n")
 
 
-def test_a_path_that_leads_out_of_the_tree_is_no_path(git: Git) -> None:
+def test_a_path_that_leads_out_of_the_tree_is_not_a_path(git: Git) -> None:
     blob = git.run("hash-object", "-w", "--stdin", data=b"x: 1\n")
     made = git.run("mktree", data=f"100644 blob {blob}\t..\n".encode())
     commit = git.run("commit-tree", "-m", "bad", made)
@@ -167,7 +167,7 @@ class TestChanged:
         ("committed", "now"),
         [pytest.param("x: 1\n", "x: 1\n", id="the same"), pytest.param("x: 1\n", "x: 1\r\n", id="line ends that git turns")],
     )
-    def test_the_same_text_is_no_change(self, committed: str, now: str, git: Git) -> None:
+    def test_the_same_text_is_not_a_change(self, committed: str, now: str, git: Git) -> None:
         git.commit({"a.yaml": committed})
         git.write({"a.yaml": now})
         with tree(git) as found:
@@ -190,7 +190,7 @@ class TestRevisions:
         assert {GitRepository(git.root).commit(name) for name in ("main", "v1", "HEAD", commit[:8])} == {commit}
 
     @pytest.mark.parametrize("name", ["nope", "", "-h", "--output=x", "--git-dir=/", "HEAD:a.yaml", "a\nb", "\x00", "\udcff", "HEAD --all"])
-    def test_what_is_no_commit_is_a_usage_error(self, name: str, git: Git) -> None:
+    def test_what_is_not_a_commit_is_a_usage_error(self, name: str, git: Git) -> None:
         git.commit({"a.yaml": "x: 1\n"})
         with pytest.raises(UsageError, match=r"^no commit .* in this repository; git fetch may bring it$"):
             GitRepository(git.root).commit(name)
@@ -208,7 +208,7 @@ class TestRevisions:
         with pytest.raises(UsageError, match="this repository has no commit yet"):
             GitRepository(git.root).commit("HEAD")
 
-    def test_a_folder_that_is_no_repository_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_folder_that_is_not_a_repository_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
         with pytest.raises(UsageError, match="is not a git repository"):
             GitRepository(tmp_path)

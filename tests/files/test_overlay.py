@@ -16,7 +16,7 @@ def test_without_files_it_is_its_base(tmp_path: Path) -> None:
     assert isinstance(tree.read("b.yaml"), Unreadable)
 
 
-def test_a_file_given_hides_that_of_the_base_or_stands_beside_it(tmp_path: Path) -> None:
+def test_a_file_given_hides_that_of_the_base_or_is_listed_beside_it(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text("b: 1\n")
     given = Source("b.yaml", "b: 2\n", digest=b"x")
     tree: Tree = OverlayTree(WorkTree(tmp_path), {"b.yaml": given, "a.yaml": "a: 1\n"})

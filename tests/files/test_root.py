@@ -15,7 +15,7 @@ def top(tmp_path: Path) -> Path:
     return tmp_path / "top"
 
 
-def test_a_pyproject_without_our_table_is_no_root(top: Path) -> None:
+def test_a_pyproject_without_our_table_is_not_a_root(top: Path) -> None:
     (top / "middle/pyproject.toml").write_text('[project]\ndependencies = ["pytest-gbs"]\n[tool.gbsx]\n')
     (top / "middle/gbs.toml").mkdir()
     assert find_root(top / "middle/inner") == top

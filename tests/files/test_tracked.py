@@ -99,7 +99,7 @@ def test_a_broken_index_tracks_nothing(data: bytes, repository: Git) -> None:
     assert WorkTree(repository.root).paths() == ("plain.yaml",)
 
 
-def test_an_index_that_is_no_file_tracks_nothing(repository: Git) -> None:
+def test_an_index_that_is_not_a_file_tracks_nothing(repository: Git) -> None:
     (repository.root / ".git/index").unlink()
     os.mkfifo(repository.root / ".git/index")
     assert WorkTree(repository.root).paths() == ("plain.yaml",)

@@ -239,7 +239,7 @@ def test_a_root_that_is_itself_a_link_holds_its_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only here may a file name be any bytes")
-def test_a_name_that_is_no_text_is_listed_and_read(tmp_path: Path) -> None:
+def test_a_name_that_is_not_text_is_listed_and_read(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9-\xff.yaml")
     (tmp_path / os.fsdecode(b"d\xfe")).mkdir()
     (tmp_path / os.fsdecode(b"d\xfe") / name).write_text("a: 1\n")

@@ -32,7 +32,7 @@ HEADER = "Config for 2 nodes of 8 x H100s with GBS 128"
         pytest.param(recipe(4, 4, HEADER, more="# gbs: file-ignore[GBS101] the paper's"), id="suppressed"),
     ],
 )
-def test_what_needs_no_mending_stays(before: str, kinds: tuple[str, ...]) -> None:
+def test_what_needs_no_fix_stays(before: str, kinds: tuple[str, ...]) -> None:
     found = repaired({"sft.yaml": before}, *kinds)
     assert (found.files, found.applied, found.refused) == ({}, (), ())
 
@@ -253,7 +253,7 @@ def test_strange_text_in_a_recipe_stays_as_it_is(strange: str, offset: int, kind
     assert repaired({"sft.yaml": text(found, before)}, kind).files == {}
 
 
-def test_a_misspelt_key_is_no_default() -> None:
+def test_a_misspelt_key_is_not_a_default() -> None:
     before = recipe(4, None, HEADER, more="gradient_acumulation_steps: 2")
     assert repaired({"sft.yaml": before}, SETTINGS).files == {}
 

@@ -14,7 +14,7 @@ def test_nothing_to_silence_changes_nothing(before: str) -> None:
 
 
 @pytest.mark.parametrize(("reason", "words"), [("", ""), ("the  paper's\nbatch", " the paper's batch")], ids=["no reason", "a reason"])
-def test_the_comment_stands_behind_the_line(reason: str, words: str) -> None:
+def test_the_comment_is_written_behind_the_line(reason: str, words: str) -> None:
     found = ignored({"sft.yaml": STALE}, reason)
     assert text(found, STALE) == STALE.replace("GBS 128", f"GBS 128  # gbs: ignore[GBS101]{words}")
     assert found.report.findings() == ()

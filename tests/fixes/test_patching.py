@@ -13,7 +13,7 @@ from pytest_gbs.model.location import Source
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")
 
 
-def test_no_change_is_no_patch() -> None:
+def test_no_change_makes_no_patch() -> None:
     assert patch("a.yaml", Source("a.yaml", "a: 1\n"), Source("a.yaml", "a: 1\n")) == ""
 
 

@@ -48,7 +48,7 @@ def test_distant_lines_are_folded_and_in_order() -> None:
     ]
 
 
-def test_a_label_without_room_stands_below_its_mark() -> None:
+def test_a_label_without_room_is_printed_below_its_mark() -> None:
     assert lines("micro: 12 # 4 x 3 is 128\n", "128", ("12 ", "micro batch"), ("4", "accumulation"), ("3", "nodes")) == [
         "      1 │ micro: 12 # 4 x 3 is 128",
         "        │        ───  ─   ─    ━━━ declared",
@@ -74,7 +74,7 @@ def test_a_place_of_several_lines_is_marked_in_its_first() -> None:
     assert lines("a: [1,\n  2]\n", "[1,\n  2]") == ["      1 │ a: [1,", "        │    ━━━ declared"]
 
 
-def test_carriage_returns_are_no_part_of_a_line() -> None:
+def test_carriage_returns_are_not_part_of_a_line() -> None:
     assert lines("a: 1\r\nb: 2\r\n", "2", label="") == ["      2 │ b: 2", "        │    ━"]
 
 
@@ -121,7 +121,7 @@ def test_what_is_kept_of_a_long_line_has_the_width_of_the_terminal(starts: list[
     assert _kept("x" * 1000, marks, 100) == kept
 
 
-def test_a_label_that_would_reach_into_the_next_place_stands_below() -> None:
+def test_a_label_that_would_reach_into_the_next_place_is_printed_below() -> None:
     assert lines("x   22222222", "x", ("22222222", "micro")) == [
         "      1 │ x   22222222",
         "        │ ━   ──────── micro",

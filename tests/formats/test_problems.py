@@ -36,7 +36,7 @@ def test_the_command_that_changes_it_is_named(kinds: tuple[str, ...], expected: 
 
 
 @pytest.mark.parametrize("path", ["a; rm -rf ~.yaml", "$(id).yaml", "-q.yaml", "a b.yaml", "a\nb.yaml", "`id`.yaml", "\u202ea.yaml"])
-def test_a_name_that_a_shell_would_obey_is_no_part_of_the_command(path: str) -> None:
+def test_a_name_that_a_shell_would_obey_is_not_part_of_the_command(path: str) -> None:
     assert _commands(path, Applicability.SAFE) == ["run: gbs fix"]
 
 

@@ -166,7 +166,7 @@ def test_an_unknown_is_a_law_and_says_how_to_make_it_known(hardware: dict[str, Q
     assert [line for line in lines if line.startswith(("  global", "  GPUs"))] == [batch, gpus]
 
 
-def test_a_law_in_what_is_no_hardware_has_no_examples_of_gpus() -> None:
+def test_a_law_without_hardware_has_no_examples_of_gpus() -> None:
     world = Quantity(Name.WORLD_SIZE, 4, Origin.GIVEN, key="--world-size")
     known = sizes(world_size=world)
     micro = Unknown(Name.MICRO_BATCH_SIZE, Reason.AUTO)
@@ -212,7 +212,7 @@ def test_a_number_that_is_not_there_says_why(size: Size, expected: str) -> None:
         pytest.param(32, "declared 128 at line 1: does not agree, settings give 64", id="does not"),
     ],
 )
-def test_a_claim_is_held_against_the_settings(gpus: int, expected: str) -> None:
+def test_a_claim_is_checked_against_the_settings(gpus: int, expected: str) -> None:
     stated = sizes(world_size=Quantity(Name.WORLD_SIZE, gpus, Origin.COMMENT, at=place("8")))
     assert shown("text", report(run(stated))).splitlines()[1].endswith(expected)
 

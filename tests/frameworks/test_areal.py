@@ -21,7 +21,7 @@ SFT = HEAD + DATA + "actor: {backend: 'fsdp:d8', path: my/model}\n"
         pytest.param(HEAD + "gconfig: {n_samples: 4}\nrollout: {max_concurrent_rollouts: 8}\n", id="rollouts only"),
     ],
 )
-def test_parts_and_look_alikes_are_no_recipes(text: str) -> None:
+def test_parts_and_look_alikes_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

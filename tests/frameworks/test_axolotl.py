@@ -46,7 +46,7 @@ def messages(found: list[Outcome]) -> list[str]:
         ),
     ],
 )
-def test_what_does_not_train_is_no_recipe(text: str) -> None:
+def test_what_does_not_train_is_not_a_recipe(text: str) -> None:
     assert title(text) is None
 
 

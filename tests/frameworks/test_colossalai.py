@@ -84,7 +84,7 @@ def batch(folder: Path, program: str, flags: str, run: str = "--nproc_per_node 8
         pytest.param(PROGRAM, id="nothing that trains"),
     ],
 )
-def test_a_program_whose_batch_is_not_plain_is_no_recipe(tmp_path: Path, program: str) -> None:
+def test_a_program_whose_batch_is_not_plain_is_not_a_recipe(tmp_path: Path, program: str) -> None:
     assert batch(tmp_path, program, "-b 8") == []
 
 

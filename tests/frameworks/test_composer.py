@@ -21,7 +21,7 @@ JOB = "compute:\n  gpus: 8\nparameters:\n  " + NAMED.format(micro="auto").replac
         NAMED.format(micro=4) + "save_interval_unsharded: 1000\n",
     ],
 )
-def test_what_is_no_recipe_of_composer(text: str) -> None:
+def test_what_is_not_a_recipe_of_composer(text: str) -> None:
     assert not (title(text) or "").startswith("Composer")
 
 

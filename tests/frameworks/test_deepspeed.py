@@ -120,7 +120,7 @@ def test_sequence_parallelism_divides() -> None:
     assert solved(config(None, 4, 2, tensor_parallel={"autotp_size": 4}), 8) == (64, 4, 2)
 
 
-def test_a_template_is_no_mistake() -> None:
+def test_a_template_is_not_a_mistake() -> None:
     text = '{"train_batch_size": GLOBAL_BATCH,\n "train_micro_batch_size_per_gpu": 4, // per GPU\n "steps_per_print": 10,}'
     assert title(text, PATH) == "DeepSpeed"
     assert not stumbles(text, PATH)

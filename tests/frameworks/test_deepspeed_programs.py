@@ -35,7 +35,7 @@ def sizes(folder: Path, text: str) -> list[int | None]:
         pytest.param(f"def config(n):\n    ds = {CONFIG}\n    return ds\n", id="a caller may change it, by its name"),
     ],
 )
-def test_what_is_no_configuration_of_deepspeed_says_nothing(tmp_path: Path, text: str) -> None:
+def test_what_is_not_a_configuration_of_deepspeed_says_nothing(tmp_path: Path, text: str) -> None:
     assert not any(each.framework for each in files(tmp_path, text))
 
 
@@ -92,7 +92,7 @@ for batch in loader:
         pytest.param(("deepspeed.initialize", "mine.initialize"), id="a function of another name"),
     ],
 )
-def test_an_engine_that_is_not_known_to_train_is_no_recipe(tmp_path: Path, change: tuple[str, str]) -> None:
+def test_an_engine_that_is_not_known_to_train_is_not_a_recipe(tmp_path: Path, change: tuple[str, str]) -> None:
     assert files(tmp_path, ENGINE.replace(*change)) == ()
 
 

@@ -32,7 +32,7 @@ SPAWNED = HALOS.replace("use_fsdp: false", "use_fsdp: true")
         pytest.param("batch_size: 4\ntrainer: FSDPTrainer\ngradient_accumulation_steps: 2\n", id="somebody's own trainer"),
     ],
 )
-def test_look_alikes_are_no_recipes(text: str) -> None:
+def test_look_alikes_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

@@ -95,7 +95,7 @@ def test_evaluation_takes_the_same_micro_batches() -> None:
 
 
 @pytest.mark.parametrize("micro", ['"4"', "4.0", "4e0", "true"])
-def test_what_pydantic_converts_is_no_mistake(micro: str) -> None:
+def test_what_pydantic_converts_is_not_a_mistake(micro: str) -> None:
     assert stumbles(_recipe(micro)) == {}
 
 

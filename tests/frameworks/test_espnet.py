@@ -22,7 +22,7 @@ TRAINS = "encoder: conformer\noptim: adam\nmax_epoch: 50\nbest_model_criterion: 
         pytest.param(f"{TRAINS}use_deepspeed: true\nbatch_type: numel\nbatch_bins: 1000\n", id="DeepSpeed"),
     ],
 )
-def test_what_is_no_training_of_espnet_says_nothing(text: str) -> None:
+def test_what_is_not_training_of_espnet_says_nothing(text: str) -> None:
     found = title(text)
     assert found is None or not found.startswith("ESPnet")
 

@@ -152,7 +152,7 @@ def test_without_a_split_nothing_is_evaluated() -> None:
 
 
 @pytest.mark.parametrize("batch", ['"4"', "4.0", "true", "${env:BATCH:4}"])
-def test_what_int_takes_is_no_mistake(batch: str) -> None:
+def test_what_int_takes_is_not_a_mistake(batch: str) -> None:
     assert stumbles(_counted(batch)) == {}
 
 
@@ -206,11 +206,11 @@ def test_intervals_of_speech_have_no_defaults() -> None:
     ],
     ids=["kept", "best", "published", "validated"],
 )
-def test_intervals_that_are_no_multiples_stop_it(text: str, expected: list[type]) -> None:
+def test_intervals_that_are_not_multiples_stop_it(text: str, expected: list[type]) -> None:
     assert [type(outcome) for outcome in outcomes("GBS208", text)] == expected
 
 
-def test_undecided_is_no_finding() -> None:
+def test_undecided_is_not_a_finding() -> None:
     text = _filled().replace("publish_metrics_every_n_steps: 1\n", "publish_metrics_every_n_steps: ${env:EVERY:10}\n")
     assert {type(outcome) for outcome in outcomes("GBS208", text)} == {Undetermined, Verified}
 

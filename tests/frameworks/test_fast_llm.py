@@ -26,7 +26,7 @@ def _kinds(code: str, text: str, /, **hardware: int) -> list[type]:
     return [type(outcome) for outcome in outcomes(code, text, "recipe.yaml", **hardware)]
 
 
-def test_what_prepares_data_is_no_recipe() -> None:
+def test_what_prepares_data_is_not_a_recipe() -> None:
     assert title("dataset: {path: my/data, split: train}\ntokenizer: {path: my/model}\noutput_path: out\nnum_workers: 8\n") is None
     assert title("decoder: {num_blocks: 3}\n") is None
     assert title(DEGREES.format(tensor=1, sequence=1) + "data: {micro_batch_size: 8192}\n") is None
@@ -115,7 +115,7 @@ def test_tensor_parallelism_stays_within_a_node() -> None:
     assert _kinds("GBS201", _tokens(tensor=16), gpus_per_node=8, num_nodes=2) == [Finding]
 
 
-def test_null_and_no_iterations_are_no_mistake() -> None:
+def test_null_and_no_iterations_are_not_a_mistake() -> None:
     assert stumbles(_samples("batch_size: 16, micro_batch_size: null")) == {}
     assert stumbles(_tokens().replace("train_iters: 100", "train_iters: 0")) == {}
 

@@ -114,7 +114,7 @@ def test_what_is_not_known_is_named() -> None:
     assert found == {"undecided": ["num_generations"]}
 
 
-def test_a_least_size_on_any_hardware_is_no_question_of_hardware() -> None:
+def test_a_least_size_on_any_hardware_is_not_a_question_of_hardware() -> None:
     assert feasible(PAIRS, micro_batch_size=1) == {"all": True}
 
 

@@ -67,7 +67,7 @@ def launched(loss: str, *overrides: str) -> Document:
         pytest.param("loss: kto\nmodel: {batch_size: 8}\ntrain_datasets: [a]\n", id="no test data, no name"),
     ],
 )
-def test_parts_and_look_alikes_are_no_recipes(text: str) -> None:
+def test_parts_and_look_alikes_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

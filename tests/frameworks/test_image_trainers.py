@@ -28,7 +28,7 @@ FLAGS = "pretrained_model_name_or_path: my/model\ntrain_batch_size: 2\ngradient_
         pytest.param("train_batch_size: 32\ngradient_accumulation_steps: 1\nzero_optimization: {stage: 2}\n", id="DeepSpeed"),
     ],
 )
-def test_look_alikes_are_no_recipes_of_theirs(text: str) -> None:
+def test_look_alikes_are_not_recipes_of_theirs(text: str) -> None:
     assert (title(text) or "DeepSpeed") == "DeepSpeed"
 
 
@@ -103,7 +103,7 @@ def test_ai_toolkit_has_its_batch_in_a_list(processes: str, expected: int | None
         pytest.param("job: a\nconfig: {process: []}\n", id="no process"),
     ],
 )
-def test_other_jobs_are_no_recipes(text: str) -> None:
+def test_other_jobs_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 
@@ -118,7 +118,7 @@ MUSUBI = "dit: a.safetensors\ndataset_config: data.toml\nnetwork_module: network
         pytest.param(MUSUBI + "train_batch_size: 2\npretrained_model_name_or_path: m\noutput_name: a\n", id="sd-scripts"),
     ],
 )
-def test_look_alikes_are_no_recipes_of_musubi_tuner(text: str) -> None:
+def test_look_alikes_are_not_recipes_of_musubi_tuner(text: str) -> None:
     assert title(text) != "musubi-tuner"
 
 
@@ -147,5 +147,5 @@ def test_onetrainer_has_the_batch_of_each_gpu(more: str, expected: int) -> None:
         pytest.param('{"training_method": "lora", "batch_size": 4, "lr": 1}', id="a trainer of anyone's"),
     ],
 )
-def test_other_json_is_no_recipe_of_onetrainer(text: str) -> None:
+def test_other_json_is_not_a_recipe_of_onetrainer(text: str) -> None:
     assert title(text, "a.json") is None

@@ -54,6 +54,6 @@ def test_the_batch_of_a_module(old: str, new: str, expected: int, tmp_path: Path
     assert batch(tmp_path, MODULE.replace(old, new)) == [expected]
 
 
-def test_a_claim_is_held_against_it(tmp_path: Path) -> None:
+def test_a_claim_is_checked_against_it(tmp_path: Path) -> None:
     said = MODULE.replace("data = dict", "# global batch size 128 on 8 GPUs\ndata = dict")
     assert [each.code for each in checked(tmp_path, {"sft.py": said}).findings()] == ["GBS101"]

@@ -46,7 +46,7 @@ def known(folder: Path, text: str) -> list[int | None]:
         pytest.param(SEGMENTS.replace("gpus_per_node: 4", "gpus_per_node: auto"), id="GPUs of SAM 2 that are not known"),
     ],
 )
-def test_what_is_not_known_is_no_batch(tmp_path: Path, text: str) -> None:
+def test_what_is_not_known_is_not_a_batch(tmp_path: Path, text: str) -> None:
     assert known(tmp_path, text) == [None]
 
 
@@ -60,7 +60,7 @@ def test_what_is_not_known_is_no_batch(tmp_path: Path, text: str) -> None:
         pytest.param(TALKS.replace("datasets", "evaluation_datasets"), id="MiniGPT-4 evaluates"),
     ],
 )
-def test_other_files_are_no_recipes(tmp_path: Path, text: str) -> None:
+def test_other_files_are_not_recipes(tmp_path: Path, text: str) -> None:
     assert not any(each.runs for each in checked(tmp_path, {"a.yaml": text}).files)
 
 

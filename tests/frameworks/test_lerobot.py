@@ -30,7 +30,7 @@ def trained(folder: Path, command: str) -> list[tuple[str, int | None, int | Non
         pytest.param("lerobot-train --policy.type=act --batch_size=8", id="no data"),
     ],
 )
-def test_what_is_no_training_of_lerobot_says_nothing(tmp_path: Path, command: str) -> None:
+def test_what_is_not_training_of_lerobot_says_nothing(tmp_path: Path, command: str) -> None:
     assert not any(name == "LeRobot" for name, *_ in trained(tmp_path, command))
 
 

@@ -73,7 +73,7 @@ def known(folder: Path, program: str) -> list[int | None]:
         pytest.param(LOADER, ("fit(model, loader", "fit(model, train_dataloaders=mixed(loader)"), id="a loader that something wraps"),
     ],
 )
-def test_a_trainer_whose_loader_is_not_plain_is_no_recipe(tmp_path: Path, program: str, change: tuple[str, str]) -> None:
+def test_a_trainer_whose_loader_is_not_plain_is_not_a_recipe(tmp_path: Path, program: str, change: tuple[str, str]) -> None:
     assert change[0] in program
     assert known(tmp_path, program.replace(*change)) == []
 
@@ -208,7 +208,7 @@ def test_a_launch_gives_the_options(tmp_path: Path) -> None:
     assert batches(checked(tmp_path, {"train.py": OPTIONS, "run.sh": "python train.py --batch 5 --gpus 4\n"})) == [20]
 
 
-def test_a_comment_above_the_trainer_is_held_against_it(tmp_path: Path) -> None:
+def test_a_comment_above_the_trainer_is_checked_against_it(tmp_path: Path) -> None:
     assert codes(checked(tmp_path, {"train.py": MODULE.replace("GBS 64", "GBS 48")})) == ["GBS101"]
     assert codes(checked(tmp_path, {"train.py": MODULE})) == []
 

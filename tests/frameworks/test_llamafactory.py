@@ -28,7 +28,7 @@ MEGATRON = SFT + BATCH.format(micro=1, steps=8)
         pytest.param("identity: {path: data/identity.json, source: local}\n", id="v1 data"),
     ],
 )
-def test_what_does_not_train_is_no_recipe(text: str) -> None:
+def test_what_does_not_train_is_not_a_recipe(text: str) -> None:
     assert title(text) is None
 
 

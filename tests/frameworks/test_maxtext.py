@@ -32,7 +32,7 @@ def _kinds(code: str, text: str, /, **hardware: int) -> list[type]:
         pytest.param(RUN + "dataset_type: synthetic\nsteps: 10\n", id="a smoke test"),
     ],
 )
-def test_what_trains_on_nothing_is_no_recipe(text: str) -> None:
+def test_what_trains_on_nothing_is_not_a_recipe(text: str) -> None:
     assert title(text) is None
 
 
@@ -160,7 +160,7 @@ def test_agents_are_another_matter() -> None:
 
 
 @pytest.mark.parametrize("written", ["8", "'8'", "8.0", "true", "${oc.env:STEPS}"])
-def test_what_pydantic_converts_is_no_mistake(written: str) -> None:
+def test_what_pydantic_converts_is_not_a_mistake(written: str) -> None:
     assert stumbles(f"{RUN}gradient_accumulation_steps: {written}\n") == {}
 
 

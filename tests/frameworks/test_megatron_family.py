@@ -174,7 +174,7 @@ def test_what_a_checkpoint_or_a_python_recipe_brings_along_is_not_known() -> Non
 
 
 @pytest.mark.parametrize("devices", ["1", "-1", "auto", "[0, 1]"])
-def test_devices_that_are_a_placeholder_are_no_hardware(devices: str) -> None:
+def test_devices_that_are_a_placeholder_are_not_hardware(devices: str) -> None:
     text = PRETRAINING.replace("devices: 8", f"devices: {devices}")
     assert sizes(text).value(Name.WORLD_SIZE) is None
     assert stumbles(text) == {}

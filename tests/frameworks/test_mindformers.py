@@ -27,7 +27,7 @@ def recipe(
         pytest.param("parallel_config: {data_parallel: 2}\nbatch_size: 8\n", id="no runner"),
     ],
 )
-def test_what_does_not_train_is_no_recipe(text: str) -> None:
+def test_what_does_not_train_is_not_a_recipe(text: str) -> None:
     assert title(text) is None
 
 

@@ -19,7 +19,7 @@ def test_a_section_without_ranks_is_the_trainers(tmp_path: Path) -> None:
     assert [each.framework for each in report.files] == ["transformers-nested"]
 
 
-def test_ranks_without_training_are_no_recipe(tmp_path: Path) -> None:
+def test_ranks_without_training_are_not_a_recipe(tmp_path: Path) -> None:
     report = checked(tmp_path, {"run.yaml": RECIPE.partition("training")[0]})
     assert [each.framework for each in report.files] == [None] * len(report.files)
 

@@ -61,7 +61,7 @@ def test_the_program_stops_if_a_process_has_no_batch(batch: int, world: int, sto
         pytest.param("training_arguments: {do_train: true}\n", "", (512, 2, 16), id="the default of the schema"),
     ],
 )
-def test_a_launch_has_what_its_file_takes_in(tmp_path: Path, trainer: str, flags: str, expected: tuple[int, int, int]) -> None:
+def test_a_launch_has_what_its_file_includes(tmp_path: Path, trainer: str, flags: str, expected: tuple[int, int, int]) -> None:
     script = f"deepspeed --num_nodes 2 --num_gpus 8 train.py --config conf/run.yaml --nnodes 2 --nproc_per_node 8 {flags}\n"
     files = {"conf/run.yaml": RUN.format(batch=512), "conf/trainers/small.yaml": trainer, "run.sh": script}
     (run,) = launched(checked(tmp_path, files))

@@ -47,7 +47,7 @@ def sizes(folder: Path, config: str, parts: dict[str, str] = PARTS) -> list[int 
         pytest.param("_base_ = 3\nbatch_size = 2\n", id="a base that is no file"),
     ],
 )
-def test_what_trains_nothing_with_mmengine_is_no_recipe(tmp_path: Path, config: str) -> None:
+def test_what_trains_nothing_with_mmengine_is_not_a_recipe(tmp_path: Path, config: str) -> None:
     assert runs(tmp_path, {**PARTS, "net/config.py": config}) == []
 
 

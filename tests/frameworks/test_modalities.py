@@ -28,7 +28,7 @@ def recipe(micro: object = 4, steps: object = 2, pipeline: int = 1, tensor: int 
         pytest.param("local_train_micro_batch_size: 4\ngradient_accumulation_steps: 2\n", id="not below the settings"),
     ],
 )
-def test_other_trees_are_no_recipes(text: str) -> None:
+def test_other_trees_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

@@ -27,7 +27,7 @@ STUDIO = "training: {{batch_size: {micro}, gradient_accumulation_steps: {steps},
         pytest.param("model_type: resnet\nbatch_size: 8\ngradient_accumulation_steps: 2\n", id="anybody's type of model"),
     ],
 )
-def test_what_swift_does_not_train_is_no_recipe(text: str) -> None:
+def test_what_swift_does_not_train_is_not_a_recipe(text: str) -> None:
     assert title(text) is None
 
 

@@ -56,7 +56,7 @@ def test_folders_of_configurations_may_be_deep(tmp_path: Path, path: str) -> Non
         pytest.param("configurator.py (\n", SMALL, "config/small.py", id="no Python"),
     ],
 )
-def test_names_that_no_program_executes_are_no_recipe(tmp_path: Path, trains: str, config: str, path: str) -> None:
+def test_names_that_no_program_executes_are_not_a_recipe(tmp_path: Path, trains: str, config: str, path: str) -> None:
     assert batches(tmp_path, trains, config, path) == []
 
 
@@ -87,7 +87,7 @@ def test_what_a_file_and_the_program_make_together(tmp_path: Path, trains: str, 
         ("# on 3 GPUs\n", ["GBS202"]),  # 16 micro batches are not shared by three
     ],
 )
-def test_comments_and_processes_are_held_against_it(tmp_path: Path, comment: str, found: list[str]) -> None:
+def test_comments_and_processes_are_checked_against_it(tmp_path: Path, comment: str, found: list[str]) -> None:
     assert codes(checked(tmp_path, {"train.py": TRAINS, "config/small.py": comment + SMALL})) == found
 
 

@@ -91,5 +91,5 @@ def test_a_batch_of_distillation_holds_whole_micro_batches(world: int, found: in
         pytest.param("model: {knowledge_distillation: {target_logits_top_k: 64}}\n", id="no batch"),
     ],
 )
-def test_other_distillations_are_no_recipes(text: str) -> None:
+def test_other_distillations_are_not_recipes(text: str) -> None:
     assert title(text) is None

@@ -70,7 +70,7 @@ def test_lists_of_both_count_the_own_ones_first() -> None:
     assert found["constraints"] == ["num_generations >= 3", *PARENT["constraints"]]
 
 
-def test_what_comes_twice_by_two_ways_stands_once() -> None:
+def test_what_comes_twice_by_two_ways_is_kept_once() -> None:
     found = plain({"inherits": "one two"}, {"one": {"inherits": "parent"}, "two": {"inherits": "parent"}})
     assert found["constraints"] == PARENT["constraints"]
 
@@ -192,7 +192,7 @@ def test_what_was_before_a_version_is_the_rest_with_differences() -> None:
         pytest.param({"also": ["x"] * 20_000}, (), "covers more than 20,000 values", id="many values"),
     ],
 )
-def test_what_leads_nowhere_is_refused_where_it_stands(raw: Raw, path: tuple[str | int, ...], text: str) -> None:
+def test_what_leads_nowhere_is_refused_where_it_is(raw: Raw, path: tuple[str | int, ...], text: str) -> None:
     where, said = refused(raw, {"self": {"inherits": "self"}})
     assert where == path
     assert said.startswith(text)

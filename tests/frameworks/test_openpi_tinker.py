@@ -38,7 +38,7 @@ def _known(folder: Path, program: str) -> list[int | None]:
         pytest.param(("class TrainConfig", "class Settings"), id="another name"),
     ],
 )
-def test_look_alikes_are_no_recipes(change: tuple[str, str], tmp_path: Path) -> None:
+def test_look_alikes_are_not_recipes(change: tuple[str, str], tmp_path: Path) -> None:
     assert _known(tmp_path, OPENPI.replace(*change).replace(", fsdp_devices=4", "")) == []
 
 

@@ -31,7 +31,7 @@ SFT = recipe("TRL_SFT")
         pytest.param("training: {trainer_type: TRL_SFT, output_dir: out}\n", id="no model"),
     ],
 )
-def test_what_does_not_train_is_no_recipe(text: str) -> None:
+def test_what_does_not_train_is_not_a_recipe(text: str) -> None:
     assert title(text) is None
 
 
@@ -102,7 +102,7 @@ def test_other_values_are_stumbled_over(written: str, micro: str, steps: str) ->
     assert found == {"per_device_train_batch_size": micro, "gradient_accumulation_steps": steps}
 
 
-def test_no_limit_and_no_saves_are_no_mistake() -> None:
+def test_no_limit_and_no_saves_are_not_a_mistake() -> None:
     text = recipe("TRL_SFT", "max_steps: -1", "save_steps: 0")
     assert stumbles(text) == {}
     assert sizes(text).value(Name.MAX_STEPS) is None

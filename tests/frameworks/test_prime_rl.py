@@ -134,7 +134,7 @@ def test_a_batch_of_rollouts_holds_whole_groups() -> None:
     assert isinstance(outcomes("GBS205", rl("rollouts_per_example = 3"), "a.toml")[0], Finding)  # its older name
 
 
-def test_a_batch_of_tokens_is_no_number_of_rollouts() -> None:
+def test_a_batch_of_tokens_is_not_a_number_of_rollouts() -> None:
     text = rl("token_batch_size = 65536\ngroup_size = 8")
     stated = sizes(text, "a.toml", world_size=2).stated
     assert Name.GLOBAL_BATCH_SIZE not in stated

@@ -30,7 +30,7 @@ def flagscale(micro: object = 2, batch: object = 64, tensor: object = 4, more: s
         pytest.param(RUNNER + "serve: {model: my/model}\n", id="FlagScale serves"),
     ],
 )
-def test_other_files_are_no_recipes(text: str) -> None:
+def test_other_files_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

@@ -96,18 +96,18 @@ def test_an_alias_is_what_it_names() -> None:
 
 
 @pytest.mark.parametrize("node", [Sequence(0, 3, (plain("8"),)), Mapping(0, 2, ())], ids=["list", "mapping"])
-def test_a_collection_is_no_size(node: Node) -> None:
+def test_a_collection_is_not_a_size(node: Node) -> None:
     assert treatment(STEPS, node, table(), "yaml") == (Treatment.STOPS, node)
 
 
 @pytest.mark.parametrize(
     ("tag", "expected"), [("!env", Treatment.TEMPLATE), ("tag:yaml.org,2002:int", Treatment.ACCEPTS), ("!", Treatment.ACCEPTS)]
 )
-def test_a_tag_of_the_program_s_own_stands_for_something_else(tag: str, expected: str) -> None:
+def test_a_tag_of_the_program_s_own_means_something_else(tag: str, expected: str) -> None:
     assert treatment(STEPS, plain("8")._replace(tag=tag), table(), "yaml")[0] == expected
 
 
-def test_a_share_of_the_run_is_no_size_and_no_mistake() -> None:
+def test_a_share_of_the_run_is_neither_a_size_nor_a_mistake() -> None:
     row = Row(("save",), "save", 500, ValueReading(), ratio=True)
     shared = document((("save",), plain("0.05")))
     assert read_sizes(shared, table(row)) == {"save": Unknown("save", Reason.NOT_AN_INTEGER, Location("a.yaml", 0, 4, ("save",)))}
@@ -143,7 +143,7 @@ def test_a_value_that_counts_as_absent_gives_way_to_the_default() -> None:
         ("0", Reason.NOT_AN_INTEGER),
     ],
 )
-def test_what_is_no_number_is_not_known_and_says_where(text: str, reason: str) -> None:
+def test_what_is_not_a_number_is_not_known_and_says_where(text: str, reason: str) -> None:
     found = read_sizes(document((("steps",), plain(text, start=3))), table(STEPS))
     assert found == {"steps": Unknown("steps", reason, Location("a.yaml", 3, 3 + len(text), ("steps",)))}
 
@@ -161,7 +161,7 @@ SAME = Row(("per",), "per", SameAs("steps", unless="batch"))
 BATCH = Row(("batch",), "batch")
 
 
-def test_a_default_may_be_another_size_whichever_stands_first() -> None:
+def test_a_default_may_be_another_size_whichever_comes_first() -> None:
     for rows in ((STEPS, SAME, BATCH), (SAME, BATCH, STEPS)):
         found = read_sizes(document((("steps",), plain("4"))), table(*rows))["per"]
         assert isinstance(found, Quantity)

@@ -124,7 +124,7 @@ def test_a_global_batch_that_does_not_hold_whole_local_batches(tmp_path: Path) -
     assert [each.code for each in found.findings] == ["GBS202"]  # 64 / (16 x 8)
 
 
-def test_a_function_without_a_library_is_no_recipe(tmp_path: Path) -> None:
+def test_a_function_without_a_library_is_not_a_recipe(tmp_path: Path) -> None:
     text = TITAN.format(training="local_batch_size=3, global_batch_size=64", parallel="").replace("torchtitan", "mine")
     assert not any(each.framework for each in files(tmp_path, text, 8))
 

@@ -125,11 +125,11 @@ def test_keys_that_any_trainer_has_are_of_no_framework(seed: int) -> None:
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES.values(), ids=LOOK_ALIKES)
-def test_other_files_are_no_recipes(text: str) -> None:
+def test_other_files_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 
-def test_other_files_are_no_recipes_under_a_recipe_s_path() -> None:
+def test_other_files_are_not_recipes_under_a_recipe_s_path() -> None:
     for text in LOOK_ALIKES.values():
         assert title(text, "recipes/zephyr/sft/config.yaml") is None
 

@@ -37,5 +37,5 @@ def test_the_batch_of_the_actor(text: str, named: str, batch: int | str | None) 
 
 
 @pytest.mark.parametrize("text", [EMBODIED.replace("embodied", "embodied_eval"), EMBODIED.replace(", global_batch_size: 128", "")])
-def test_look_alikes_are_no_recipes(text: str) -> None:
+def test_look_alikes_are_not_recipes(text: str) -> None:
     assert title(text) is None

@@ -271,5 +271,5 @@ def test_values_are_taken_as_they_are(text: str, expected: dict[str, str]) -> No
         pytest.param("__import__('os').system('x')", id="a program"),
     ],
 )
-def test_a_list_of_gpus_that_nobody_has_is_not_known(devices: str) -> None:
+def test_an_impossible_list_of_gpus_is_unknown(devices: str) -> None:
     assert not isinstance(sizes(rlvr(devices=json.dumps(devices))).get(Name.WORLD_SIZE), Quantity)

@@ -68,7 +68,7 @@ def test_what_a_recipe_states_is_known(text: str, variant: str, batch: int, unit
     assert value(stated.get(unit_size[0])) == unit_size[1]
 
 
-def test_nobody_guesses_an_accumulation() -> None:
+def test_an_accumulation_is_not_guessed() -> None:
     for text in (_llmft(batch=128, micro=2), NOVA, PPO, RL, SFT):
         assert value(sizes(text, num_nodes=2, gpus_per_node=8).stated.get(Name.GRADIENT_ACCUMULATION_STEPS)) is None
 
@@ -96,7 +96,7 @@ def test_the_launcher_refuses_no_batch() -> None:
     assert stumbles(_llmft(batch="'{{global_batch_size}}'", micro=1)) == {}
 
 
-def test_steps_of_ppo_that_nobody_can_count_are_not_shown() -> None:
+def test_steps_of_ppo_that_cannot_be_counted_are_not_shown() -> None:
     assert sizes(PPO).stated.get(Name.MAX_STEPS) is None
     assert stumbles(PPO.replace("160", "'{{global_batch_size}}'")) == {}
 
@@ -138,7 +138,7 @@ def test_a_checkpointless_batch_of_no_whole_micro_batches_stops() -> None:
         assert [type(each) for each in outcomes("GBS202", text, num_nodes=nodes, gpus_per_node=8)].count(Finding) == 1
 
 
-def test_experts_are_no_divisor_but_must_find_their_processes() -> None:
+def test_experts_are_not_a_divisor_but_must_find_their_processes() -> None:
     text = _checkpointless(256, 4, 2, 2, experts=4)  # 16 GPUs / 8 = 2 ranks; 16 % (4 x 4 x 2)
     assert value(sizes(text, num_nodes=2, gpus_per_node=8).stated.get(Name.DATA_PARALLEL_SIZE)) == 2
     assert [type(each) for each in outcomes("GBS202", text, num_nodes=2, gpus_per_node=8)].count(Finding) == 1
@@ -146,7 +146,7 @@ def test_experts_are_no_divisor_but_must_find_their_processes() -> None:
         assert not any(isinstance(each, Finding) for each in outcomes("GBS202", running, num_nodes=nodes, gpus_per_node=8))
 
 
-def test_nobody_knows_the_batch_where_lightning_accumulates_too() -> None:
+def test_the_batch_is_unknown_if_lightning_accumulates_too() -> None:
     text = _checkpointless(510, 8, 4, 16).replace("accumulate_grad_batches: 1", "accumulate_grad_batches: 4")
     assert value(sizes(text).stated.get(Name.GLOBAL_BATCH_SIZE)) is None
     assert not any(isinstance(each, Finding) for each in outcomes("GBS202", text, num_nodes=16, gpus_per_node=8))

@@ -42,7 +42,7 @@ AUTO = "task: {task}\nbase_model: gpt2\nproject_name: mine\nparams: {{batch_size
         pytest.param("grpo: {per_device_train_batch_size: 4, learning_rate: 1e-5}\n", id="prompts or completions"),
     ],
 )
-def test_look_alikes_are_no_recipes(text: str) -> None:
+def test_look_alikes_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

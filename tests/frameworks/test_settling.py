@@ -33,7 +33,7 @@ def test_rounding_up_is_not_solved_backwards() -> None:
     assert "batch" not in solve(known(micro=6, steps=7, ranks=8), [SPLIT])
 
 
-def test_a_stated_number_of_steps_is_held_against_the_rounded_one() -> None:
+def test_a_stated_number_of_steps_is_checked_against_the_rounded_one() -> None:
     assert isinstance(solve(known(batch=320, micro=6, ranks=8, steps=7), [SPLIT])["steps"], Quantity)
     assert isinstance(solve(known(batch=320, micro=6, ranks=8, steps=6), [SPLIT])["steps"], Conflict)
 

@@ -64,7 +64,7 @@ NANO = "depth: 24\ndevice_batch_size: %s\ntotal_batch_size: %s\n"
         pytest.param(MDLM % ("ppl_eval", 16), id="MDLM evaluates"),
     ],
 )
-def test_look_alikes_are_no_recipes(text: str) -> None:
+def test_look_alikes_are_not_recipes(text: str) -> None:
     found = title(text) or ""
     assert not any(name in found for name in ("mistral", "EasyLM", "nanochat", "Arctic", "SpecForge", "MDLM", "("))
 

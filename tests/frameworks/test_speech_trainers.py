@@ -49,7 +49,7 @@ FAIRSEQ = (
         pytest.param(F5 % (8, "tokens", 1), id="a kind of batch that F5-TTS stops at"),
     ],
 )
-def test_look_alikes_are_no_recipes(text: str) -> None:
+def test_look_alikes_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

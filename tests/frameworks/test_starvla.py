@@ -30,7 +30,7 @@ ZERO = "distributed_type: DEEPSPEED\ndeepspeed_config: {{zero_stage: 2{}}}\nnum_
         pytest.param("per_device_batch_size", "batch_size", id="another key"),
     ],
 )
-def test_look_alikes_are_no_recipes(old: str, new: str, tmp_path: Path) -> None:
+def test_look_alikes_are_not_recipes(old: str, new: str, tmp_path: Path) -> None:
     report = checked(tmp_path, {"run.yaml": RECIPE.replace(old, new)})
     assert [each.framework for each in report.files] == [None] * len(report.files)
 

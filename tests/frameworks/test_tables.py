@@ -153,7 +153,7 @@ def test_processes_in_a_recipe_are_its_own_hardware() -> None:
 
 
 @pytest.mark.parametrize("text", [SFT + "num_processes: -1\n", SFT + "num_processes: auto\n", SFT])
-def test_a_placeholder_is_no_world(text: str) -> None:
+def test_a_placeholder_is_not_a_world(text: str) -> None:
     assert sizes(text).value(Name.WORLD_SIZE) is None
     assert stumbles(text) == {}
 
@@ -260,7 +260,7 @@ def test_a_negative_accumulation_never_steps(text: str) -> None:
     assert sizes(text + "gradient_accumulation_steps: true\n", world_size=1).value(Name.GLOBAL_BATCH_SIZE) == 8
 
 
-def test_a_script_that_nobody_knows_may_convert_text() -> None:
+def test_an_unknown_script_may_convert_text() -> None:
     bare = "per_device_train_batch_size: '8'\noutput_dir: out\nlearning_rate: 2e-5\n"
     assert title(bare) == "transformers Trainer"
     assert stumbles(bare) == {}
@@ -269,7 +269,7 @@ def test_a_script_that_nobody_knows_may_convert_text() -> None:
     assert ("learning_rate",) in {text.key for text in table("transformers Trainer (example script)").texts}
 
 
-def test_an_evaluation_batch_that_nothing_uses_is_no_mistake() -> None:
+def test_an_evaluation_batch_that_nothing_uses_is_not_a_mistake() -> None:
     assert stumbles(SFT + "per_device_eval_batch_size: 0\n") == {}
     assert stumbles(SFT + "per_device_eval_batch_size: 0\neval_strategy: epoch\n") == {"per_device_eval_batch_size": Treatment.STOPS_LATE}
 

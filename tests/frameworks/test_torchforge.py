@@ -27,7 +27,7 @@ parallelism: {{tensor_parallel_degree: {tensor}, data_parallel_shard_degree: -1}
         pytest.param("processes: {procs: 8}\nmodel: my/model\n", id="a server"),
     ],
 )
-def test_look_alikes_are_no_recipes(text: str) -> None:
+def test_look_alikes_are_not_recipes(text: str) -> None:
     assert "torchforge" not in (title(text) or "")
 
 

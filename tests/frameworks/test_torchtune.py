@@ -55,7 +55,7 @@ def messages(found: list[Outcome]) -> list[str]:
         pytest.param("optimizer: {lr: 1}\ntokenizer: {path: a}\nbatch_size: 8\n", id="another's keys"),
     ],
 )
-def test_what_does_not_train_is_no_recipe(text: str) -> None:
+def test_what_does_not_train_is_not_a_recipe(text: str) -> None:
     assert title(text) is None
 
 
@@ -163,7 +163,7 @@ def test_other_values_are_stumbled_over(written: str) -> None:
     assert found == dict.fromkeys(("batch_size", "gradient_accumulation_steps"), Treatment.STOPS_LATE)
 
 
-def test_a_degree_of_nothing_stops_and_the_rest_is_no_mistake() -> None:
+def test_a_degree_of_nothing_stops_and_the_rest_is_not_a_mistake() -> None:
     assert stumbles(FULL + "data_parallel_shard_dim: -1\n") == {}
     assert stumbles(FULL + "data_parallel_shard_dim: 0\ntensor_parallel_dim: 0\n") == dict.fromkeys(
         ("data_parallel_shard_dim", "tensor_parallel_dim"), Treatment.STOPS

@@ -19,7 +19,7 @@ RECIPE = "algorithm: {{algorithm_type: {kind}{group}}}\nbuffer: {{{buffer}}}\nsy
         pytest.param("buffer: {batch_size: 8}\nexplorer: {eval_interval: 1}\n", id="no algorithm"),
     ],
 )
-def test_look_alikes_are_no_recipes(text: str) -> None:
+def test_look_alikes_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

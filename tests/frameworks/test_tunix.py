@@ -23,7 +23,7 @@ PPO = "ppo_config: {num_iterations: 1}"
         pytest.param(RECIPE.format(more="", section="sft_config: {}"), id="another algorithm"),
     ],
 )
-def test_look_alikes_are_no_recipes(text: str) -> None:
+def test_look_alikes_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

@@ -22,7 +22,7 @@ CONFIG = "model: yolo11n.pt\ndata: coco8.yaml\nepochs: 100\nimgsz: 640\nbatch: {
         pytest.param("train: {imgsz: 640, batch: 16, epochs: 3, data: a}\n", id="a section of somebody's own"),
     ],
 )
-def test_what_is_no_training_of_ultralytics_says_nothing(text: str) -> None:
+def test_what_is_not_training_of_ultralytics_says_nothing(text: str) -> None:
     assert title(text) is None
 
 

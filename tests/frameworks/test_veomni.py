@@ -38,7 +38,7 @@ def test_the_batch_of_a_recipe(text: str, batch: int, accumulation: int) -> None
 @pytest.mark.parametrize(
     "text", ["train: {global_batch_size: 8}\n", "train: {micro_batch_size: 2, steps: 4}\n", "train: {init_device: meta}\n"]
 )
-def test_look_alikes_are_no_recipes(text: str) -> None:
+def test_look_alikes_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

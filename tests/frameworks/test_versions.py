@@ -16,7 +16,7 @@ from tests.frameworks.building import document, table
 
 
 @pytest.mark.parametrize("text", ["", "x", "5.0.0rc1", "0.16.0.dev0", "1.0a1", "main", "1..2", "4.*", "9" * 12], ids=str)
-def test_what_is_no_release_is_no_version(text: str) -> None:
+def test_what_is_not_a_release_is_not_a_version(text: str) -> None:
     assert parse_version(text) is None
 
 

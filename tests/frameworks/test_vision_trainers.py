@@ -29,7 +29,7 @@ LAVIS = "model: {arch: blip2}\nrun: {task: captioning, batch_size_train: 16, ini
         pytest.param("run: {task: captioning, batch_size_train: 16}\n", id="no model"),
     ],
 )
-def test_look_alikes_are_no_recipes(text: str) -> None:
+def test_look_alikes_are_not_recipes(text: str) -> None:
     assert title(text) is None
 
 

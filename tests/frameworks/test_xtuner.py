@@ -55,7 +55,7 @@ BATCH = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BA
         ),
     ],
 )
-def test_what_is_no_configuration_of_xtuner_says_nothing(tmp_path: Path, text: str) -> None:
+def test_what_is_not_a_configuration_of_xtuner_says_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "config.py").write_text(text, encoding="utf-8")
     assert not any(each.framework for each in check(WorkTree(tmp_path), (), Settings(), CommandLineHardware()).files)
 

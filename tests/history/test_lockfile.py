@@ -43,7 +43,7 @@ def test_any_name_comes_back(records: dict[str, Record]) -> None:
     assert read(write_lock(records, "GBS503")) == records
 
 
-def test_a_name_that_is_no_utf_8_comes_back_from_bytes() -> None:
+def test_a_name_that_is_not_utf_8_comes_back_from_bytes() -> None:
     text = write_lock({"caf\udce9.yaml": KNOWN}, "GBS503")
     assert read(text.encode().decode()) == {"caf\udce9.yaml": KNOWN}
 

@@ -135,7 +135,7 @@ EVERY = {
 
 
 @pytest.mark.parametrize("files", EVERY.values(), ids=EVERY)
-def test_what_launches_leaves_the_rest_in_peace(files: dict[str, str], tmp_path: Path) -> None:
+def test_hostile_launches_do_not_affect_the_rest(files: dict[str, str], tmp_path: Path) -> None:
     write(tmp_path, {"good.yaml": GOOD, **files})
     _calm(tmp_path)
 

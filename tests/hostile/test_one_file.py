@@ -124,7 +124,7 @@ def test_settings_and_locks_made_to_be_expensive_are_refused(files: dict[str, st
 
 
 @pytest.mark.parametrize("digits", [19, 4_300, 5_000], ids=str)
-def test_a_count_of_many_digits_is_no_baseline(digits: int, tmp_path: Path) -> None:
+def test_a_count_of_many_digits_is_not_a_baseline(digits: int, tmp_path: Path) -> None:
     entry = f'{{"path": "good.yaml", "rule": "GBS101", "key": "", "count": {"9" * digits}}}'
     baseline = f'{{"version": 1, "findings": [{entry}, {entry}]}}'
     found = run_beside_good(tmp_path, {"baseline.json": baseline}, "check", "--baseline", "baseline.json", "good.yaml")

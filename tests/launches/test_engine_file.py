@@ -37,7 +37,7 @@ def files(launch: str = LAUNCH, arguments: str = GIVEN, lines: str = "net = Net(
         pytest.param(GIVEN, "net = deepspeed.pipe.PipelineModule(layers, num_stages=2)", id="a pipeline"),
     ],
 )
-def test_a_file_that_may_not_be_the_whole_batch_is_no_recipe(arguments: str, lines: str, tmp_path: Path) -> None:
+def test_a_file_that_may_not_be_the_whole_batch_is_not_a_recipe(arguments: str, lines: str, tmp_path: Path) -> None:
     assert batches(checked(tmp_path, files(arguments=arguments, lines=lines))) == []
 
 
@@ -49,7 +49,7 @@ def test_a_file_that_may_not_be_the_whole_batch_is_no_recipe(arguments: str, lin
         pytest.param("deepspeed --num_gpus 8 train.py --deepspeed_config gone.json\n", id="a file that is not there"),
     ],
 )
-def test_what_the_engine_does_not_get_is_no_recipe(launch: str, tmp_path: Path) -> None:
+def test_what_the_engine_does_not_get_is_not_a_recipe(launch: str, tmp_path: Path) -> None:
     assert batches(checked(tmp_path, files(launch))) == []
 
 
@@ -74,6 +74,6 @@ def test_its_contradiction_is_found_with_the_gpus_of_the_launch(tmp_path: Path) 
     assert codes(checked(tmp_path, files(sizes=sizes))) == ["GBS203"]
 
 
-def test_a_claim_beside_the_launch_is_held_against_it(tmp_path: Path) -> None:
+def test_a_claim_beside_the_launch_is_checked_against_it(tmp_path: Path) -> None:
     assert codes(checked(tmp_path, files(f"# global batch size 64\n{LAUNCH}"))) == []
     assert codes(checked(tmp_path, files(f"# global batch size 128\n{LAUNCH}"))) == ["GBS301"]

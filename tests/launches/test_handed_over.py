@@ -129,7 +129,7 @@ def both(chosen: str) -> str:
         pytest.param(both("trainer = OwnTrainer(args) if input() else OtherTrainer(args)\n"), CLASS, id="either of two"),
     ],
 )
-def test_what_does_not_make_one_trainer_is_no_launch(main: str, own: str, tmp_path: Path) -> None:
+def test_what_does_not_make_one_trainer_is_not_a_launch(main: str, own: str, tmp_path: Path) -> None:
     files = {"train.py": main, "own.py": own, "other.py": OTHER}
     assert batches(tmp_path, files) == []
 

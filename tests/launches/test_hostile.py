@@ -59,7 +59,7 @@ def test_it_ends_and_what_was_not_read_is_reported(files: dict[str, str], tmp_pa
     assert {finding.at.source for finding in report.findings() if finding.code == "GBS007"} == files.keys()
 
 
-def test_a_key_that_stands_ten_thousand_times_is_reported_twenty_times(tmp_path: Path) -> None:
+def test_a_key_written_ten_thousand_times_is_reported_twenty_times(tmp_path: Path) -> None:
     report = checked(tmp_path, {"recipe.yaml": recipe() + "per_device_train_batch_size: 4\n" * 10_000})
     assert report.internal == ()
     assert [finding.code for file in report.files for finding in file.findings] == ["GBS002"] * 20

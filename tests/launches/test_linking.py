@@ -99,7 +99,7 @@ def test_a_readme_gives_the_arguments_of_a_script(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["txt", "job.txt", "jobs"])
-def test_a_file_that_is_no_script_is_not_started(ending: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_script_is_not_started(ending: str, tmp_path: Path) -> None:
     script = '#!/bin/bash\naccelerate launch --num_processes $1 train.py --config "$2"\n'
     assert (
         batches(checked(tmp_path, {"sft.yaml": recipe(), f"train.{ending}": script, "run.sh": f"sbatch train.{ending} 8 sft.yaml\n"})) == []
@@ -298,7 +298,7 @@ def test_a_launch_of_another_recipe_is_none_of_its_own(tmp_path: Path) -> None:
     assert [each.path for each in report.files] == ["b.yaml"]
 
 
-def test_a_named_script_is_held_against_the_recipe_it_launches(tmp_path: Path) -> None:
+def test_a_named_script_is_checked_against_the_recipe_it_launches(tmp_path: Path) -> None:
     command = "accelerate launch --num_processes 4 train.py --config sft.yaml\n"
     report = checked(tmp_path, {"sft.yaml": recipe(comment=CLAIM), "run.sh": command}, "run.sh")
     assert ([each.path for each in report.files], codes(report)) == (["run.sh"], ["GBS301"])
@@ -319,7 +319,7 @@ def test_a_named_recipe_brings_its_launches_along(tmp_path: Path) -> None:
         pytest.param("--dataset_list /data/mix.yaml", id="data outside"),
     ],
 )
-def test_files_that_are_no_recipe_keep_nothing_open(more: str, tmp_path: Path) -> None:
+def test_files_that_are_not_a_recipe_keep_nothing_open(more: str, tmp_path: Path) -> None:
     flags = " ".join(f"--{line.replace(': ', ' ')}" for line in KEYS.splitlines())
     command = f"torchrun --nproc_per_node 8 train.py {flags} --per_device_train_batch_size 2 {more}\n"
     program = "from trl import SFTTrainer\n"

@@ -54,12 +54,12 @@ def test_batch_keys() -> None:
         ("${dir}/a.yaml", ["a.yaml"]),
     ],
 )
-def test_a_name_that_stands_in_a_text(text: str, expected: list[str]) -> None:
+def test_a_name_that_is_in_a_text(text: str, expected: list[str]) -> None:
     assert NameIndex(NAMES).named(text) == set(expected)
 
 
 @pytest.mark.parametrize("text", ["--config=$X -config x", "cd config/", "train.sh config/$X", "config=$X"])
-def test_an_option_a_folder_or_a_key_is_no_name_without_a_suffix(text: str) -> None:
+def test_an_option_a_folder_or_a_key_is_not_a_name_without_a_suffix(text: str) -> None:
     assert NameIndex(["config"]).named(text, bare=True) == frozenset()
 
 

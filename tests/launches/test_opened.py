@@ -112,7 +112,7 @@ def sizes(tmp_path: Path, program: str, command: str) -> tuple[int | None, int |
         pytest.param("x = 1\n" * 170_000 + ARGPARSE, id="too long"),
     ],
 )  # fmt: skip
-def test_flags_alone_are_no_batch(program: str, tmp_path: Path) -> None:
+def test_flags_alone_are_not_a_batch(program: str, tmp_path: Path) -> None:
     report = checked(tmp_path, {"train.py": program, "run.sh": RUN + "--batch_size 8 --micro_batch_size 3\n"})
     assert (launched(report), codes(report)) == ([], [])
 
@@ -152,7 +152,7 @@ def test_a_program_that_is_called_like_one_of_a_framework_may_be_another(tmp_pat
     assert [each.geometry.value("global_batch_size") for each in launched(report)] == batch
 
 
-def test_several_trainers_are_no_single_batch(tmp_path: Path) -> None:
+def test_several_trainers_have_no_single_batch(tmp_path: Path) -> None:
     other = "Trainer(args=TrainingArguments(per_device_train_batch_size=1))\n"
     assert launched(checked(tmp_path, {"train.py": ARGPARSE + other, "run.sh": RUN + "\n"})) == []
 

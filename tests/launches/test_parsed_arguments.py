@@ -107,7 +107,7 @@ commands.add_parser("grpo", dataclass_types=GRPOConfig)
     assert titled_batches(report) == [(title, 64)]  # 8 x 2 x 4
 
 
-def test_a_sub_command_that_evaluates_is_no_launch_of_a_recipe(tmp_path: Path) -> None:
+def test_a_sub_command_that_evaluates_is_not_a_launch_of_a_recipe(tmp_path: Path) -> None:
     commands = "torchrun --nproc_per_node 1 main.py eval --config sft.yaml\ntorchrun --nproc_per_node 8 main.py train --config sft.yaml\n"
     report = checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": commands})
     assert [run.geometry.global_batch_size for run in launched(report)] == [128]  # 4 x 4 x 8

@@ -108,7 +108,7 @@ def test_names_of_settings(tmp_path: Path, name: str, nodes: int, cp: int, wante
     assert [each.message for each in found] == ([wanted] if wanted else [])
 
 
-def test_what_another_file_sets_is_not_held_against_a_name(tmp_path: Path) -> None:
+def test_what_another_file_sets_is_not_checked_against_a_name(tmp_path: Path) -> None:
     given = files() | {
         "config_common.sh": "export TP=8\n",
         "config_DGXH100_2x8x2xtp4pp1cp2.sh": "source config_common.sh\nexport DGXNNODES=2\nexport DGXNGPU=${GPUS:-4}\n",

@@ -77,7 +77,7 @@ def test_each_line_is_a_launch_on_its_own_nodes(tmp_path: Path) -> None:
         pytest.param("".join(f"# {line}\n" for line in SUBMIT.splitlines()), id="comments"),
     ],
 )
-def test_what_is_not_known_to_train_is_no_launch(tmp_path: Path, submit: str) -> None:
+def test_what_is_not_known_to_train_is_not_a_launch(tmp_path: Path, submit: str) -> None:
     assert submitted(tmp_path, submit) == []
 
 

@@ -195,7 +195,7 @@ def test_a_launch_behind_many_commands_is_read(number: int, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("rest", [LONG_LINES, "# x\n" * 20_000, ": |\n" * 2_001], ids=["characters", "words", "pipes"])
-def test_what_stands_before_the_end_of_reading_is_checked(rest: str, tmp_path: Path) -> None:
+def test_what_precedes_the_end_of_reading_is_checked(rest: str, tmp_path: Path) -> None:
     report = report_on(tmp_path, {"run.sh": VIOLATING + rest})
     assert sorted(finding.code for finding in reported(report)) == ["GBS007", "GBS301"]
     assert file(report, "sft.yaml").verdict == "violated"
@@ -331,7 +331,7 @@ def test_any_file_that_is_named_is_never_no_file(path: str, tmp_path: Path) -> N
     assert (found.code, found.message) == ("GBS001", "not text: NUL at byte 0")
 
 
-def test_no_file_is_no_file(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_a_file(tmp_path: Path) -> None:
     for path in ("run.sh", "README.md", "other.txt"):
         with pytest.raises(UsageError, match="no file or folder"):
             report_on(tmp_path, {}, path)

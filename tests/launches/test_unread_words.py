@@ -64,7 +64,7 @@ def test_a_file_that_a_setting_of_hydra_names_is_not_the_recipe(setting: str, tm
 
 
 @pytest.mark.parametrize("option", ["--model-card", "--num-checkpoint", "--data-cache"])
-def test_a_file_behind_an_option_with_a_c_is_no_recipe(option: str, tmp_path: Path) -> None:
+def test_a_file_behind_an_option_with_a_c_is_not_a_recipe(option: str, tmp_path: Path) -> None:
     assert batches(checked(tmp_path, {"r.yaml": TUNE, "run.sh": f"tune run --nproc_per_node 8 my_recipe.py {option} r.yaml\n"})) == []
 
 

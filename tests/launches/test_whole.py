@@ -33,7 +33,7 @@ def examples(text: str, tmp_path: Path) -> Size:
         pytest.param("z: &z ${missing}\nn_examples: *z", id="a key that is not there behind an alias"),
     ],
 )
-def test_nobody_knows_it(text: str, tmp_path: Path) -> None:
+def test_it_is_unknown(text: str, tmp_path: Path) -> None:
     assert isinstance(examples(text, tmp_path), Unknown)
 
 

@@ -100,7 +100,7 @@ def test_a_launch_that_changes_the_batch_is_found(command: str, given: int, spel
     assert file(report, "sft.yaml").verdict == "violated"
 
 
-def test_a_document_warns_and_is_no_verdict_on_the_recipe(tmp_path: Path) -> None:
+def test_a_document_warns_and_is_not_a_verdict_on_the_recipe(tmp_path: Path) -> None:
     report = checked(tmp_path, {"sft.yaml": recipe(), "README.md": "```sh\ntorchrun --nproc_per_node 4 t.py --config sft.yaml\n```\n"})
     assert only(report).severity == "warning"
     assert file(report, "sft.yaml").verdict == "verified"
@@ -130,7 +130,7 @@ def test_what_is_not_set_is_the_variable_with_the_default(lines: str, gpus: str,
     assert tuple(map(assumed, finding.assumptions)) == expected
 
 
-def test_a_claim_in_the_script_is_held_against_its_launch(tmp_path: Path) -> None:
+def test_a_claim_in_the_script_is_checked_against_its_launch(tmp_path: Path) -> None:
     command = "# effective batch size: 256\ntorchrun --nproc_per_node 8 t.py --config sft.yaml"
     finding = only(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": script(command)}))
     assert finding.message == "this launch gives 128, but its comment claims 256"

@@ -8,7 +8,7 @@ NONE = ["", "-1", "+1", "1.0", "1_000", " 1", "1\n", "²", "1²", "٣", "１２�
 
 
 @pytest.mark.parametrize("text", NONE)
-def test_what_is_no_size_is_no_number(text: str) -> None:
+def test_what_is_not_a_size_is_not_a_number(text: str) -> None:
     assert whole_number(text) is None
 
 

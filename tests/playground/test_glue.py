@@ -93,7 +93,7 @@ def test_nothing_and_no_recipe_are_answered() -> None:
     assert ask(notes__yaml="cake: true\n")["recipes"] == []
 
 
-def test_what_holds_is_no_problem() -> None:
+def test_what_holds_is_not_a_problem() -> None:
     found = ask(nodes=1, gpus=8, a__yaml=OPEN)
     assert (found["problems"], found["recipes"][0]["equation"][0][:2]) == ([], ["global batch size", "64"])
 

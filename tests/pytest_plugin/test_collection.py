@@ -28,7 +28,7 @@ def test_without_the_option_nothing_is_there(repository: Path, pytester: pytest.
 
 
 @pytest.mark.usefixtures("repository")
-def test_a_file_that_is_no_recipe_has_no_items(pytester: pytest.Pytester) -> None:
+def test_a_file_that_is_not_a_recipe_has_no_items(pytester: pytest.Pytester) -> None:
     assert not [each for each in ids(pytester, "--gbs-recipes", "recipes") if "ci.yml" in each]
 
 

@@ -48,7 +48,7 @@ class TestChangedSince:
         git.commit()
         return git
 
-    def test_nothing_changed_is_no_failure(self, pytester: pytest.Pytester) -> None:
+    def test_nothing_changed_is_not_a_failure(self, pytester: pytest.Pytester) -> None:
         result = run(pytester, "--gbs-changed-since", "HEAD")
         assert result.ret == pytest.ExitCode.OK
         result.assert_outcomes()

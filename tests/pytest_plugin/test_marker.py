@@ -165,7 +165,7 @@ def test_a_size_that_is_not_known_is_none_and_says_why(tmp_path: Path) -> None:
     assert recipe.law() == "2 x GPUs"
 
 
-def test_a_size_that_is_known_says_where_it_stands(tmp_path: Path) -> None:
+def test_a_size_that_is_known_says_where_it_is(tmp_path: Path) -> None:
     size = read(VERIFIED, tmp_path).size("gradient_accumulation_steps")
     assert isinstance(size, Quantity)
     assert (size.value, size.key) == (2, "gradient_accumulation_steps")

@@ -61,7 +61,7 @@ def test_one_file_counts_that_file(repository: Path, pytester: pytest.Pytester) 
     pytester.runpytest(*RECIPES, "recipes/good.yaml").stdout.fnmatch_lines(["gbs: 1 verified"])
 
 
-def test_unclaimed_recipes_are_no_failure(write: Write, pytester: pytest.Pytester) -> None:
+def test_unclaimed_recipes_are_not_a_failure(write: Write, pytester: pytest.Pytester) -> None:
     write({"recipes/a.yaml": UNCLAIMED})
     result = pytester.runpytest(*RECIPES)
     assert result.ret == pytest.ExitCode.OK
@@ -82,7 +82,7 @@ def test_a_session_without_unclaimed_recipes_counts_as_before(write: Write, pyte
     assert pytester.runpytest_subprocess(*RECIPES).parseoutcomes() == {"passed": 1}
 
 
-def test_a_folder_without_recipes_is_no_test_collected(write: Write, pytester: pytest.Pytester) -> None:
+def test_a_folder_without_recipes_collects_no_test(write: Write, pytester: pytest.Pytester) -> None:
     write({"recipes/ci.yml": "name: ci\njobs: {}\n"})
     result = pytester.runpytest(*RECIPES)
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED

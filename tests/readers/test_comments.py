@@ -43,7 +43,7 @@ def blocks(text: str) -> list[tuple[str, str, KeyPath | None]]:
         "empty",
     ],
 )
-def test_a_sign_within_a_value_is_no_comment(text: str) -> None:
+def test_a_sign_within_a_value_is_not_a_comment(text: str) -> None:
     assert blocks(text) == []
 
 

@@ -106,7 +106,7 @@ def test_tags_are_kept_and_their_nodes_opaque() -> None:
     ["? [a, b]\n: 1\nc: 2", "? {a: b}\n: {d: 1}\nc: 2", "[a]: 1\nc: 2", "? - a\n  - b\n: - e: 1\nc: 2", "? ? x\n: y\nc: 2"],
     ids=["sequence", "mapping", "flow", "block", "nested"],
 )
-def test_keys_that_are_no_scalars_are_not_indexed(text: str) -> None:
+def test_keys_that_are_not_scalars_are_not_indexed(text: str) -> None:
     found = document(text)
     assert texts(found) == {("c",): "2"}
     assert len(mapping(found.root).entries) == 2

@@ -106,7 +106,7 @@ def test_findings_come_with_their_excerpts(repo: Path, gbs: Gbs) -> None:
     assert finding == gbs("check", "-q").out.rstrip("\n")
 
 
-def test_a_launch_stands_below_its_recipe(repo: Path, gbs: Gbs) -> None:
+def test_a_launch_is_shown_below_its_recipe(repo: Path, gbs: Gbs) -> None:
     run = "accelerate launch --num_processes 8 --num_machines 1 train.py a.yaml\n"
     write(repo, {"a.yaml": UNCLAIMED, "run.sh": run, "train.py": ""})
     page = outline(gbs)

@@ -25,7 +25,7 @@ RECIPE = "model_name_or_path: my/model\ndataset_name: my/data\nper_device_train_
         pytest.param(Unreadable("sft.yaml", "bytes", 2), Location("sft.yaml", 2, 3), id="no text at hand"),
     ],
 )
-def test_the_finding_stands_where_reading_failed(problem: Unreadable, at: Location) -> None:
+def test_the_finding_is_located_where_reading_failed(problem: Unreadable, at: Location) -> None:
     found = only(list(check(problem)))
     assert found.at == at
     assert found.severity == Severity.ERROR

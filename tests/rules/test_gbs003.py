@@ -110,7 +110,7 @@ def test_json_has_no_traps() -> None:
     assert list(check(view('{"steps": 10}', TAKES, path="a.json"))) == []
 
 
-def test_an_alias_is_judged_where_it_stands() -> None:
+def test_an_alias_is_judged_where_it_is_written() -> None:
     file = view("base: &base 0\nsteps: *base\n", STOPS)
     found = only(list(check(file)))
     assert shown(file.document, found.at) == "*base"

@@ -78,7 +78,7 @@ def test_launcher_files_that_agree_are_good_evidence(tmp_path: Path) -> None:
     assert result.assumptions == ("8 GPUs per node: 2 launcher files agree (launch/b.yaml:3  num_processes: 16)",)
 
 
-def test_launcher_files_that_disagree_are_no_evidence(tmp_path: Path) -> None:
+def test_launcher_files_that_disagree_are_not_evidence(tmp_path: Path) -> None:
     result = checked(tmp_path, recipe(header="Config for 8 nodes with GBS 128"), a_yaml=launcher(8), b_yaml=launcher(4))
     assert result.verdict == "undetermined"
     words = "true with 8 GPUs per node; launcher files disagree on GPUs per node: launch/a.yaml:3 8, launch/b.yaml:3 4"
@@ -169,7 +169,7 @@ def test_it_points_at_the_number_and_its_operands(tmp_path: Path) -> None:
     assert finding.holds == "set gradient_accumulation_steps to 2, or change the comment to 256"
 
 
-def test_tokens_per_step_are_held_against_packed_rows(tmp_path: Path) -> None:
+def test_tokens_per_step_are_checked_against_packed_rows(tmp_path: Path) -> None:
     # 1 x 2 x 64 rows of 4096 tokens = 524,288
     packed = recipe(1, 2, "8 nodes of 8 GPUs, 0.5M tokens per step", more="packing: true")
     assert checked(tmp_path, packed).verdict == "verified"

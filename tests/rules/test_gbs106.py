@@ -90,7 +90,7 @@ def test_a_batch_that_no_launch_is_known_to_contradict_is_silent(tmp_path: Path,
         ("sft-4n8g-gbs64000", Verdict.WARNED),
     ],
 )
-def test_a_batch_is_held_against_the_hardware_of_the_same_name(tmp_path: Path, name: str, verdict: str) -> None:
+def test_a_batch_is_checked_against_the_hardware_of_the_same_name(tmp_path: Path, name: str, verdict: str) -> None:
     file = checked(tmp_path, {f"{name}.yaml": recipe(4, 2)}, f"{name}.yaml")
     assert file.verdict == verdict
     assert all("but the settings give 256 on 32 GPUs" in finding.message for finding in file.findings)
@@ -155,7 +155,7 @@ def test_all_that_a_name_has_wrong_is_one_finding(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_hardware_in_a_name_is_held_against_the_scripts(tmp_path: Path, flags: str, messages: list[str]) -> None:
+def test_hardware_in_a_name_is_checked_against_the_scripts(tmp_path: Path, flags: str, messages: list[str]) -> None:
     file = checked(tmp_path, {"sft-2n8g.yaml": recipe(4, 2), "run.sh": script(flags, "sft-2n8g.yaml")}, "sft-2n8g.yaml")
     assert [finding.message for finding in file.findings] == messages
 

@@ -101,7 +101,7 @@ def test_a_program_without_a_word_for_several_processes_is_one(tmp_path: Path, p
     assert reported(tmp_path, settings(2, 8, "effective batch = 32"), program) == ["comment says 32, but the settings give 16"]
 
 
-def test_what_a_program_does_not_divide_is_no_batch_of_all(tmp_path: Path) -> None:
+def test_what_a_program_does_not_divide_is_not_a_batch_of_all(tmp_path: Path) -> None:
     assert reported(tmp_path, settings(32, 2, "effective batch = 32"), LOOP) == ["comment says 32, but the settings give 64"]
 
 

@@ -44,7 +44,7 @@ def test_a_switch_that_is_off_stays_silent(text: str) -> None:
     assert list(check(run(table=STOPS, of=document))) == []
 
 
-def test_a_statement_about_hardware_is_no_claim() -> None:
+def test_a_statement_about_hardware_is_not_a_claim() -> None:
     assert list(check(run(table=SWITCHES, of=parsed(ON), claims=(claim(Name.NUM_NODES, 8),)))) == []
 
 

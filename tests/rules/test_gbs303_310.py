@@ -46,7 +46,7 @@ def test_a_hardware_comment_that_is_wrong_is_found(comment: str, message: str, t
     assert (finding.code, finding.severity, finding.message) == ("GBS303", "warning", message)
 
 
-def test_gpus_that_swift_does_not_see_are_no_gpus_of_its(tmp_path: Path) -> None:
+def test_gpus_that_swift_does_not_see_are_not_its_own(tmp_path: Path) -> None:
     finding = only(checked(tmp_path, {"run.sh": f"# 8 GPUs\nNPROC_PER_NODE=2 CUDA_VISIBLE_DEVICES=0,1,2,3 {SWIFT}"}))
     assert (finding.code, finding.message) == ("GBS303", "comment says 8 GPUs, but swift sft starts 2 processes")
 

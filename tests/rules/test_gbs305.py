@@ -254,7 +254,7 @@ def test_the_accumulation_of_a_launcher_file_is_compared(recipe: str, launch: La
 
 
 @pytest.mark.parametrize("size", [[1], {"a": 1}, 1e308, float("inf"), float("nan"), -1, 0, "9" * 50, 10**15], ids=repr)
-def test_no_value_that_is_no_size_is_shown_in_full(size: object) -> None:
+def test_no_value_that_is_not_a_size_is_shown_in_full(size: object) -> None:
     (found,) = outcomes(NAMES_IT, config(size, "auto", "auto"))
     assert isinstance(found, Finding)
     assert len(found.message) < 150

@@ -107,7 +107,7 @@ def test_whole_batches_between_evaluations(text: str) -> None:
         pytest.param(recipe("eval_every: -8"), id="below zero"),
     ],
 )
-def test_an_interval_that_nobody_knows_is_not_judged(text: str) -> None:
+def test_an_unknown_interval_is_not_judged(text: str) -> None:
     assert list(interval.check(run(text))) == []
 
 

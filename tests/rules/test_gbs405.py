@@ -222,7 +222,7 @@ def test_a_program_that_is_started_in_one_process_alone_has_no_finding(script: s
     assert sum(len(file.findings) for file in report.files) == findings
 
 
-def test_that_a_notebook_shows_a_program_on_one_gpu_is_no_reason_to_be_silent(tmp_path: Path) -> None:
+def test_that_a_notebook_shows_a_program_on_one_gpu_does_not_silence_it(tmp_path: Path) -> None:
     cell = {"cell_type": "code", "source": "!accelerate launch --num_processes=1 train.py\n"}
     files = (("train.py", _program(_schedule(OPTION), PREPARE)), ("demo.ipynb", json.dumps({"cells": [cell], "nbformat": 4})))
     report = check_example(Example(files, ("--select", "GBS405")), tmp_path)

@@ -17,7 +17,7 @@ def ramped(ramp: str, end: int | None = 1024, micro: int | None = 1, ranks: int 
 
 
 @pytest.mark.parametrize("ramp", ["null", "[]", "[16, 8]", "[16, 8, '${samples}']", "16", "{start: 16}", "['16', 8, 300]", "[1.5, 8, 300]"])
-def test_what_is_no_ramp_stays_silent(ramp: str) -> None:
+def test_what_is_not_a_ramp_stays_silent(ramp: str) -> None:
     assert ramped(ramp) == []
 
 

@@ -110,7 +110,7 @@ def test_the_finding_points_at_the_accumulation_and_says_the_way_out() -> None:
     assert found.assumptions == ASSUMED
 
 
-def test_a_way_out_that_is_no_whole_number_is_not_offered() -> None:
+def test_a_way_out_that_is_not_a_whole_number_is_not_offered() -> None:
     found = only(list(check(run(micro(1), accumulation(3), world(16), policies=(policy(40),)))))
     assert found.holds == ""
 
@@ -136,7 +136,7 @@ def test_each_expectation_has_an_outcome_of_its_own() -> None:
     assert [type(outcome).__name__ for outcome in outcomes] == ["Verified", "Finding"]
 
 
-def test_a_stated_size_is_judged_where_it_stands() -> None:
+def test_a_stated_size_is_judged_where_it_is_written() -> None:
     stated = Quantity(Name.GLOBAL_BATCH_SIZE, 64, Origin.FILE, at=place(90), key="train_batch_size")
     found = only(list(check(run(stated, policies=(policy(128),)))))
     assert found.at == place(90)

@@ -58,7 +58,7 @@ def test_the_same_batch_is_verified(held: Run) -> None:
         pytest.param(locked(run(accumulation(2)), 128, "2"), (), id="nothing known of the micro batch"),
     ],
 )
-def test_what_nobody_can_tell_is_undetermined(held: Run, values: tuple[int, ...]) -> None:
+def test_what_cannot_be_known_is_undetermined(held: Run, values: tuple[int, ...]) -> None:
     found = outcome(held)
     assert isinstance(found, Undetermined)
     assert found.claim

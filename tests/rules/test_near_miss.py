@@ -22,7 +22,7 @@ ROWS = ("per_device_train_batch_size", "per_device_eval_batch_size", "gradient_a
         pytest.param("x" * 100_000, id="a very long word"),
     ],
 )
-def test_other_words_are_no_near_miss(word: str) -> None:
+def test_other_words_are_not_a_near_miss(word: str) -> None:
     assert nearest(word, ROWS) is None
 
 
@@ -50,5 +50,5 @@ def test_two_letters_changed_make_another_word(one: str, other: str) -> None:
     assert (nearest(one, (other,)), nearest(other, (one,))) == (None, None)
 
 
-def test_a_tie_is_no_answer() -> None:
+def test_a_tie_gives_no_answer() -> None:
     assert nearest("save_stepx", ("save_stepa", "save_stepb")) is None

@@ -69,7 +69,7 @@ def test_metadata_are_of_the_closed_sets(rule: Rule) -> None:
 
 
 @each
-def test_a_manual_says_what_is_found_and_how_to_mend_it(rule: Rule) -> None:
+def test_a_manual_says_what_is_found_and_how_to_fix_it(rule: Rule) -> None:
     first, *paragraphs = rule.manual.strip().split("\n\n")
     assert first.endswith(".")
     assert "\n" not in first

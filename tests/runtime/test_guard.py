@@ -48,5 +48,5 @@ def test_ranks_that_train_on_the_same_rows_are_reported() -> None:
     )
 
 
-def test_a_rank_that_saw_nothing_is_no_error_of_arithmetic() -> None:
+def test_a_rank_that_saw_nothing_is_not_an_error_of_arithmetic() -> None:
     assert "0 rows" in difference(Expected(16), [RankCount(0, 0, 0)])

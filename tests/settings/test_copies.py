@@ -58,7 +58,7 @@ def found(folder: Path, recipe: str, *files: tuple[str, str]) -> list[tuple[str,
         pytest.param([("requirements.txt", "verl==0.7.0\n"), ("verl/version/version", "0.2"), (WORKERS, OLDER)], id="a pin beside it"),
     ],
 )
-def test_a_check_that_the_copy_does_not_make_is_no_finding(copies: list[tuple[str, str]], tmp_path: Path) -> None:
+def test_a_check_that_the_copy_does_not_make_is_not_a_finding(copies: list[tuple[str, str]], tmp_path: Path) -> None:
     assert not [each for each in found(tmp_path, RECIPE, *copies) if each[1] == "error"]
 
 

@@ -73,7 +73,7 @@ def _shown(report: Report) -> dict[str, tuple[str, int | None]]:
 # What a description comes to.
 
 
-def test_no_description_is_no_table(tmp_path: Path) -> None:
+def test_a_missing_description_is_not_a_table(tmp_path: Path) -> None:
     assert _load(tmp_path, {"gbs.toml": "frameworks = []\n"}).frameworks == ()
 
 
@@ -201,7 +201,7 @@ def test_each_fact_without_a_source_cites_where_it_is_described(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("value", ["auto", "0", "-1", "2.5", "[1]", "'8'"], ids=str)
-def test_an_odd_value_is_no_mistake_where_nobody_says_what_happens(value: str, tmp_path: Path) -> None:
+def test_an_odd_value_is_not_a_mistake_if_nothing_says_what_happens(value: str, tmp_path: Path) -> None:
     report = _check(tmp_path, {"gbs.toml": INSIDE, "run.yaml": f"acme:\n  batch: {value}\n"}, world_size=8)
     assert list(report.findings()) == []
     assert _shown(report) == {"run.yaml": ("acme", None)}
@@ -569,7 +569,7 @@ sizes = {buffer_size = "rows that wait"}
         ),
     ],
 )
-def test_a_mistake_in_what_is_abbreviated_is_reported_where_it_stands(text: str, expected: str, tmp_path: Path) -> None:
+def test_a_mistake_in_what_is_abbreviated_is_reported_where_it_is(text: str, expected: str, tmp_path: Path) -> None:
     assert _mistakes(tmp_path, text) == expected.split("\n")
 
 

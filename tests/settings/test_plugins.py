@@ -68,7 +68,7 @@ def _settings(root: Path, text: str) -> None:
     (root / "gbs.toml").write_text(text)
 
 
-def test_an_installed_plugin_that_nobody_names_is_not_loaded(site: Path, root: Path) -> None:
+def test_an_installed_plugin_that_is_not_named_is_not_loaded(site: Path, root: Path) -> None:
     _install(site, "silent", "raise RuntimeError('loaded')\n")
     _settings(root, "")
     assert load_settings(root, rules=RULES).rules == ()
@@ -85,7 +85,7 @@ def test_settings_without_plugins_do_not_look_for_any(root: Path) -> None:
     assert done.stdout.strip() == "False"
 
 
-def test_python_files_of_a_repository_are_no_rules_whatever_its_settings_say(root: Path) -> None:
+def test_python_files_of_a_repository_are_not_rules_whatever_its_settings_say(root: Path) -> None:
     (root / "evil.py").write_text("raise RuntimeError('loaded')\n")
     for setting in ('plugins = ["evil"]', 'plugins = ["evil.py"]', 'plugins = ["./evil"]', 'local-rules = ["evil.py"]'):
         _settings(root, f"{setting}\n")

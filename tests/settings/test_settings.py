@@ -329,7 +329,7 @@ trl = 1
         pytest.param(b"#" * 200_001, "gbs.toml: larger than 200,000 bytes", id="size"),
     ],
 )
-def test_what_is_no_toml_is_reported_in_one_line(data: bytes, expected: str, tmp_path: Path) -> None:
+def test_what_is_not_toml_is_reported_in_one_line(data: bytes, expected: str, tmp_path: Path) -> None:
     (tmp_path / "gbs.toml").write_bytes(data)
     with pytest.raises(SettingsError) as caught:
         load_settings(tmp_path, rules=RULES)

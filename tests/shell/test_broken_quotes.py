@@ -45,7 +45,7 @@ def test_quotes_in_order_mean_what_bash_reads(text: str) -> None:
         pytest.param('bash -c "if true; then foo 1', id="no closing quote"),
     ],
 )
-def test_text_that_is_no_syntax_to_its_last_quote_is_not_meant(text: str) -> None:
+def test_text_that_is_not_syntax_to_its_last_quote_is_not_meant(text: str) -> None:
     assert [command for command in commands(text) if command.meant] == []
 
 
@@ -74,7 +74,7 @@ def test_what_is_meant_expands_as_in_quotes() -> None:
     assert [wrapper.name for wrapper in found[0].wrappers] == ["srun", "bash"]
 
 
-def test_what_is_meant_stands_where_it_is_written() -> None:
+def test_what_is_meant_is_located_where_it_is_written() -> None:
     command = commands(LOOP)[0]
     assert written(LOOP, command.words[0].at) == "foo"
     assert written(LOOP, word_of(command, "--lr").at) == "${LR}"

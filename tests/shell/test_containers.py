@@ -28,5 +28,5 @@ def test_variables(text: str, expected: dict[str, str]) -> None:
     assert environment(text) == expected
 
 
-def test_what_stands_behind_a_container_has_the_variables_of_the_script() -> None:
+def test_what_follows_a_container_has_the_variables_of_the_script() -> None:
     assert environment("export A=1\ndocker run -e B=2 image torchrun x.py\ntorchrun y.py\n") == {"A": "1"}

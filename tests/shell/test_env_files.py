@@ -40,6 +40,6 @@ def test_variables_of_a_file(text: str) -> None:
     assert command.words[1].value_at.source == ".env"
 
 
-def test_a_variable_in_front_of_a_command_that_nothing_sets_is_no_word() -> None:
+def test_a_variable_in_front_of_a_command_that_nothing_sets_is_not_a_word() -> None:
     assert [word.text for word in only("$PROFILER foo 1\n").words] == ["foo", "1"]
     assert script("P=$(choose)\n$P foo 1\n").commands[-1].words[0].text is None

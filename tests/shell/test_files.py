@@ -25,7 +25,7 @@ NOT_RUN = {
 
 
 @pytest.mark.parametrize("text", NOT_RUN.values(), ids=NOT_RUN)
-def test_what_no_shell_is_given_is_no_command(text: str) -> None:
+def test_what_no_shell_is_given_is_not_a_command(text: str) -> None:
     assert ["foo", "1"] not in found(text, "README.md")
 
 
@@ -124,14 +124,14 @@ def test_comments_are_blocks_with_their_places() -> None:
     assert written(text, blocks[0].locate("run.sh", start, start + 3)) == "128"
 
 
-def test_a_hash_in_a_string_is_no_comment() -> None:
+def test_a_hash_in_a_string_is_not_a_comment() -> None:
     assert script('foo "# a" a#b ${#N}\ncat <<EOF\n# c\nEOF\n').comments == ()
 
 
 @pytest.mark.parametrize(
     "line", ["#SBATCH --job-name bs64", "#PBS -N bs64-8gpus", "#BSUB -J bs64", "#PJM -L node=2", "#$ -N bs64", "#!/bin/sh"]
 )
-def test_lines_for_schedulers_are_no_comments(line: str) -> None:
+def test_lines_for_schedulers_are_not_comments(line: str) -> None:
     assert script(f"{line}\nfoo\n").comments == ()
     assert [block.text for block in script(f"# {line}\nfoo\n").comments] == [line]
 

@@ -221,7 +221,7 @@ def test_syntax_that_costs_too_much_is_not_read(text: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED)
-def test_what_stands_before_such_a_code_block_is_read(text: str, reason: str) -> None:
+def test_what_precedes_such_a_code_block_is_read(text: str, reason: str) -> None:
     found = script(f"```bash\nfoo\n```\n```bash\n{text}\n```\n```bash\nfoo\n```\n", "README.md")
     assert len(found.commands) == 1
     assert found.stopped is not None

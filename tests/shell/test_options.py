@@ -83,5 +83,5 @@ def test_the_value_of_an_option_is_one_word(text: str) -> None:
     assert not only(text).ends_with_args
 
 
-def test_what_stands_for_one_word_is_no_list_of_options() -> None:
+def test_one_word_is_not_a_list_of_options() -> None:
     assert not only("ARGS=\"--tokens '<query>' '<answer>'\"\nCMD=\"foo $ARGS --x 1\"\neval $CMD\n").ends_with_args

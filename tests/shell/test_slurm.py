@@ -74,7 +74,7 @@ def test_directives_fix_variables(line: str, name: str, value: str | None) -> No
     assert command.words[1].text == value
 
 
-def test_a_variable_of_slurm_stands_in_its_directive() -> None:
+def test_a_variable_of_slurm_is_located_in_its_directive() -> None:
     text = "#!/bin/bash\n#SBATCH --nodes=4\nN=$SLURM_NNODES\nfoo $((N * 8)) $N"
     (command,) = commands(text)
     word = command.words[2]

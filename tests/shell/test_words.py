@@ -176,7 +176,7 @@ def test_a_default_is_known_and_marked(text: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["N=8\nfoo $N", "N=8\nfoo ${N:-4}", "foo 8"], ids=["assigned", "default-not-used", "literal"])
-def test_what_the_script_fixes_is_no_default(text: str) -> None:
+def test_what_the_script_fixes_is_not_a_default(text: str) -> None:
     word = only(text).words[1]
     assert (word.text, word.default) == ("8", False)
 
@@ -198,7 +198,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize(("text", "value", "use"), PLACES.values(), ids=PLACES)
-def test_a_word_knows_where_its_value_stands(text: str, value: str, use: str) -> None:
+def test_a_word_knows_where_its_value_is(text: str, value: str, use: str) -> None:
     command = only(text)
     word = command.words[0] if text.startswith("C=") else command.words[1]
     assert written(text, word.value_at) == value

@@ -73,7 +73,7 @@ def test_a_submitted_script_keeps_its_directives() -> None:
     assert [(d.name, d.value) for d in command.wrappers[0].directives] == [("--nodes", "2")]
 
 
-def test_what_nobody_knows_stays_a_command_of_its_shell() -> None:
+def test_an_unknown_command_stays_a_command_of_its_shell() -> None:
     (command,) = commands('bash -c "$COMMAND"', "bash")
     assert argv(command) == ["bash", "-c", None]
 
@@ -109,7 +109,7 @@ def test_words_of_a_string_have_the_places_in_it() -> None:
     assert written(text, command.at) == "$C"
 
 
-def test_a_command_made_of_variables_stands_at_its_first_word() -> None:
+def test_a_command_made_of_variables_is_located_at_its_first_word() -> None:
     text = 'B="--n 8"\nA="foo --m 3"\nC="$A $B"\nbash -c "$C --k 4"'
     command = only(text)
     assert argv(command) == ["foo", "--m", "3", "--n", "8", "--k", "4"]

@@ -18,7 +18,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
-def test_what_is_not_run_is_no_command(text: str) -> None:
+def test_what_is_not_run_is_not_a_command(text: str) -> None:
     assert commands(text) == []
 
 

@@ -79,7 +79,7 @@ def _rests_on(file: FileReport, changed: frozenset[str], names: tuple[str, ...],
 
 
 def _texts(run: Run) -> Iterator[str]:
-    """Yield what may name the files that `run` takes in: its text, and the values that a command line gives it."""
+    """Yield what may name the files that `run` includes: its text, and the values that a command line gives it."""
     yield run.document.source.text
     yield from (node.text for _, node in run.document.keyed.values() if run.launch is not None and isinstance(node, Scalar))
 

@@ -15,7 +15,7 @@ from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
 from pytest_gbs.launches.programs import first_words, read_launcher_file
-from pytest_gbs.model.document import PROGRAMS, PYTHON, TAKES_IN, Document
+from pytest_gbs.model.document import INCLUDES, PROGRAMS, PYTHON, Document
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework, Loader
 from pytest_gbs.model.launch import Kind
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 class _Recipe(NamedTuple):
-    """A recipe as it is in its file, and with what it takes in from others; `places` says where its values really stand then.
+    """A recipe as it is in its file, and with what it includes from others; `places` says where its values really stand then.
 
-    With a `limit` what it takes in was too much to read.
+    With a `limit` what it includes was too much to read.
     """
 
     document: Document
@@ -50,7 +50,7 @@ class _Recipe(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """A document with what it takes in from others, where its values really stand then, and its table, where it is a recipe."""
+    """A document with what it includes from others, where its values really stand then, and its table, where it is a recipe."""
 
     whole: Document
     places: Mapping[KeyPath, Location] | None
@@ -61,7 +61,7 @@ class _Known(NamedTuple):
 class FileJudge:
     """Reads and judges one file after the other.
 
-    `parents` are the files that others were found to take in, `doubted` the scripts that leave open what they launch; `launches` are
+    `parents` are the files that others were found to include, `doubted` the scripts that leave open what they launch; `launches` are
     those of the repository, None if it has no script, and `shared` the policies that several recipes share.
     """
 
@@ -267,10 +267,10 @@ class FileJudge:
         return judgement._replace(outcomes=merged(judgement.outcomes, finding.outcomes), internal=judgement.internal + finding.internal)
 
     def _whole(self, document: Document) -> _Known:
-        """`document` with what it takes in from other files and its interpolations."""
-        takes_in = not TAKES_IN.isdisjoint(document.keyed)
+        """`document` with what it includes from other files and its interpolations."""
+        includes_others = not INCLUDES.isdisjoint(document.keyed)
         table = self._repository.recognise(document)
-        if not takes_in and (table is None or table.loader != Loader.OMEGACONF or "${" not in document.source.text):
+        if not includes_others and (table is None or table.loader != Loader.OMEGACONF or "${" not in document.source.text):
             return _Known(document, None, table)
         from pytest_gbs.composition.whole import whole
 
@@ -350,7 +350,7 @@ class FileJudge:
 
 
 def _too_much(document: Document, limit: ComposeProblem) -> Unreadable:
-    """Why a file is not judged with what it takes in: that is too much to read."""
+    """Why a file is not judged with what it includes: that is too much to read."""
     start = limit.at.start if limit.at.source == document.source.path else 0
     return unreadable(document.source, start, f"not composed with the files that it includes: {limit.message}")
 

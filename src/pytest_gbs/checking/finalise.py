@@ -2,7 +2,7 @@
 
 1. `of_run`: a recipe by itself, or as one launch runs it.
 2. `without_those_of`, `of_recipe`: the launches and their recipe, each without what the other says already.
-3. `as_a_parent`: a file that others take in, once all files are known.
+3. `as_a_parent`: a file that others include, once all files are known.
 4. `of_file`: what settings and comments silence or rate otherwise.
 5. `once`, `worst`, `verdict`: what the report on the file has of it.
 6. `with_more`, `without_notes`: what comparing files with each other adds and leaves out.
@@ -115,7 +115,7 @@ def as_firmly_as_is_certain(outcomes: Outcomes, run: Run, rules: Rulebook) -> Ou
     by_default = shown or any(assumption.by_default for assumption in run.assumptions)
     if script and not by_default:
         return outcomes
-    softer = {}
+    weakened = {}
     for code, of_rule in outcomes.items():
         rule = rules.by_code[code]
         dropped = by_default and rule.about == About.HARDWARE
@@ -124,13 +124,13 @@ def as_firmly_as_is_certain(outcomes: Outcomes, run: Run, rules: Rulebook) -> Ou
             kept = [outcome for outcome in kept if not isinstance(outcome, Finding) or outcome.severity == Severity.ERROR]
         # A batch of a command in a document that was locked is meant.
         certain = rule.needs == Needs.LOCKED or (script and not shown and rule.certain_in_launch)
-        softer[code] = [each if certain and not getattr(each, "assumptions", ()) else _at_most_warning(each) for each in kept]
-    return softer
+        weakened[code] = [each if certain and not getattr(each, "assumptions", ()) else _at_most_warning(each) for each in kept]
+    return weakened
 
 
 def _at_most_warning(outcome: Outcome) -> Outcome:
-    grave = isinstance(outcome, Finding) and outcome.severity == Severity.ERROR
-    return outcome._replace(severity=Severity.WARNING) if grave else outcome  # type: ignore[call-arg]
+    is_error = isinstance(outcome, Finding) and outcome.severity == Severity.ERROR
+    return outcome._replace(severity=Severity.WARNING) if is_error else outcome  # type: ignore[call-arg]
 
 
 def with_its_launch(outcomes: Outcomes, run: Run) -> Outcomes:
@@ -198,7 +198,7 @@ def needs_other_hardware(outcomes: Outcomes, rules: Rulebook) -> bool:
 
 
 def as_a_parent(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
-    """The outcomes of a file that others take in, which set GPUs of their own: without what its GPUs break."""
+    """The outcomes of a file that others include, which set GPUs of their own: without what its GPUs break."""
     return kept(outcomes, lambda code, outcome: not isinstance(outcome, Finding) or rules.by_code[code].about != About.HARDWARE)
 
 
@@ -246,7 +246,7 @@ def with_severities(outcomes: Outcomes, severity: Mapping[str, str]) -> Outcomes
 
 
 def with_severity(finding: Finding, severity: Mapping[str, str]) -> Finding:
-    """`finding` as grave as the settings say; `severity` is by code."""
+    """`finding` as severe as the settings say; `severity` is by code."""
     return finding._replace(severity=severity[finding.code]) if finding.code in severity else finding
 
 
@@ -327,7 +327,7 @@ def with_more(file: FileReport, findings: Iterable[Finding]) -> FileReport:
     new = tuple(finding for finding in findings if finding.at not in known)
     if not new or file.role != Role.RECIPE:
         return file
-    grave = file.verdict == Verdict.VIOLATED or any(finding.severity == Severity.ERROR for finding in new)
+    is_violated = file.verdict == Verdict.VIOLATED or any(finding.severity == Severity.ERROR for finding in new)
     rules = dict(file.rules) | {finding.code: _WORDS[Finding] for finding in new}
-    word = Verdict.VIOLATED if grave else Verdict.WARNED
+    word = Verdict.VIOLATED if is_violated else Verdict.WARNED
     return file._replace(findings=(*file.findings, *new), rules=tuple(sorted(rules.items())), verdict=word)

@@ -97,10 +97,10 @@ def _suppression(source: Source, lines: Lines, line: int, match: re.Match[str], 
     at = Location(source.path, start, match.start() + len(match[0].rstrip()))
     alone = not text[line_start:start].strip()
     whole_file = match["file"] is not None
-    spoken_for = () if whole_file else _lines_below(lines, line) if alone else (line,)
+    covered = () if whole_file else _lines_below(lines, line) if alone else (line,)
     words = _words(match["words"])
     found = tuple(codes.get(word.lower().replace("_", "-")) or _code(word) for word in words)
-    return Suppression(at, found, match["reason"].strip(" \t:–—-"), spoken_for, _removal(text, lines, line, at), whole_file)
+    return Suppression(at, found, match["reason"].strip(" \t:–—-"), covered, _removal(text, lines, line, at), whole_file)
 
 
 def _words(inside: str | None) -> list[str]:
@@ -146,7 +146,7 @@ def apply(
     """The findings that stay, those that are silenced, and the suppressions that silenced nothing, wholly or in part.
 
     A finding is silenced where it, or any place in `source` that it is about, is on a line that a suppression of its rule
-    speaks for. A suppression of a rule in `inactive`, which could not have found anything, is not called unused. Where
+    covers. A suppression of a rule in `inactive`, which could not have found anything, is not called unused. Where
     `require_reason` is true one without a reason silences nothing.
     """
     lines = _lines(source.text)
@@ -172,9 +172,9 @@ def apply(
 
 def is_silenced(finding: Finding, suppressions: Iterable[Suppression], source: Source, require_reason: bool = False) -> bool:
     """Whether one of `suppressions` silences `finding`, as in `apply`."""
-    spoken_of = _lines_of(finding, source.path, _lines(source.text))
+    covered = _lines_of(finding, source.path, _lines(source.text))
     return any(
-        (each.whole_file or not spoken_of.isdisjoint(each.lines)) and any(_covers(code, finding.code) for code in each.codes)
+        (each.whole_file or not covered.isdisjoint(each.lines)) and any(_covers(code, finding.code) for code in each.codes)
         for each in suppressions
         if each.reason or not require_reason
     )

@@ -1,4 +1,4 @@
-"""What the rules say of a recipe with its runs, or of a file that is no recipe."""
+"""What the rules say of a recipe with its runs, or of a file that is not a recipe."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class LaunchIndex(NamedTuple):
         return tuple(self.scripts.may_be_launched(recipe)) if self.scripts.unread else ()
 
     def depends_on(self, recipe: str) -> frozenset[str]:
-        """The files that have a part in the launches of a recipe: scripts, launcher files, files that it takes in."""
+        """The files that have a part in the launches of a recipe: scripts, launcher files, files that it includes."""
         parts: set[str] = set()
         for resolved in self.of_recipe.get(recipe, ()):
             parts.update((resolved.found.launch.at.source, resolved.found.script.path, *resolved.sources))

@@ -21,7 +21,7 @@ class _Files(NamedTuple):
     lightly: set[str]
 
     def add(self, other: _Files) -> None:
-        """Take in the files of a result that this one rests on."""
+        """Add the files of a result that this one rests on."""
         self.read.update(other.read)
         self.lightly.update(other.lightly)
 

@@ -42,10 +42,10 @@ _READ_AHEAD: Final = 10_000_000  # characters of files that are looked at before
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
 _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
 _LARGE: Final = 100_000  # characters of a JSON file of which the keys alone are looked at
-# Words of which a program with a recipe has one, and by which a Python module takes in a configuration (mmengine).
+# Words of which a program with a recipe has one, and by which a Python module includes a configuration (mmengine).
 _SIZES: Final = ("batch", "accum", "samples_per_gpu")
 _TRAINS: Final = ".train("
-_TAKES_IN: Final = ("_base_ = ", "_base_=", "with read_base()")
+_INCLUDES: Final = ("_base_ = ", "_base_=", "with read_base()")
 _TEST_CODE: Final = ("/tests/", "/test/", "/test_")
 
 
@@ -262,9 +262,9 @@ class Repository:
         return self._recognise(shown, NO_PROGRAM) is not None or any((hint,) in shown.keyed for hint in launcher_hints())
 
     def _may_call(self, text: str) -> bool:
-        """Whether `text`, a Python program, names a class that a table reads, and a batch size or `train`, or takes in a configuration."""
+        """Whether `text`, a Python program, names a class that a table reads, and a batch size or `train`, or includes a configuration."""
         sets = (_TRAINS in text or any(sign in text for sign in _SIZES)) and any(word in text for word in self._called)
-        return sets or any(sign in text for sign in _TAKES_IN)
+        return sets or any(sign in text for sign in _INCLUDES)
 
     @property
     def alone(self) -> bool:
@@ -347,7 +347,7 @@ class Repository:
         from pytest_gbs.model.program_context import ProgramContext
 
         cache = self.document_cache
-        return ProgramContext(cache.listed, self._in_folder, self._given_by_hydra, describes, set_by_arguments, lambda: cache.most_taken_in)
+        return ProgramContext(cache.listed, self._in_folder, self._given_by_hydra, describes, set_by_arguments, lambda: cache.most_included)
 
     def _given_by_hydra(self, folder: str, name: str) -> tuple[dict[Any, Any], dict[KeyPath, Location]] | None:
         from pytest_gbs.composition.hydra import compose, given_to_program

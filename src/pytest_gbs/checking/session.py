@@ -215,7 +215,7 @@ class _Check:
             from pytest_gbs.checking.saved_outputs import judge_outputs
 
             judge_outputs(each, self.rules)
-        # It matters whether others take in such a file as a parent, unless it was named.
+        # It matters whether others include such a file as a parent, unless it was named.
         waiting = tuple(p for p in each if not p.named and finalise.needs_other_hardware(p.judgement.outcomes, self.rules))
         return _Results(
             tuple(self.reporting.finish(pending) for pending in each if pending not in waiting),

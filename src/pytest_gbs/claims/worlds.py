@@ -154,13 +154,13 @@ def _left_over(declaration: Declaration, sizes: dict[str, Size]) -> Sizes:
 def said_in_comments(declarations: tuple[Declaration, ...], force: str) -> Sizes:
     """The hardware that comments of this force state, by itself or with a batch; none of which they state two values."""
     found: Sizes = {}
-    torn = set[str]()
+    uneven = set[str]()
     for declaration in declarations:
         if declaration.force == force and not declaration.weak:
             for size in _stated(declaration):
                 if found.setdefault(size.name, size).value != size.value:
-                    torn.add(size.name)
-    return {name: size for name, size in found.items() if name not in torn}
+                    uneven.add(size.name)
+    return {name: size for name, size in found.items() if name not in uneven}
 
 
 def is_of_other_settings(declaration: Declaration, seen: Geometry) -> bool:

@@ -23,7 +23,7 @@ def against(request: CheckRequest, file: str, paths: list[str]) -> CheckRequest:
     """`request` of the recipe that the record in `file` names, on the ranks of that job, unless paths or hardware are given.
 
     Raises:
-        UsageError: it is no such record, or names no recipe.
+        UsageError: it is not such a record, or names no recipe.
     """
     ran = read_ran(file, request.root)
     rows, ranks = ran.global_batch_size, ran.world_size
@@ -44,7 +44,7 @@ def read_ran(file: str, root: str) -> Ran:
     """What the record in `file` says of a job; its recipe as the tree below `root` names it.
 
     Raises:
-        UsageError: it is no such record, or names no recipe, or one that is not there.
+        UsageError: it is not such a record, or names no recipe, or one that is not there.
     """
     record = _read(file)
     recipe, rows, ranks = record.get("recipe"), record["global_batch_size"], record["world_size"]
@@ -80,7 +80,7 @@ def _read(file: str) -> dict[str, Any]:
     """What is in the record.
 
     Raises:
-        UsageError: it can't be read, or is no record.
+        UsageError: it can't be read, or is not a record.
     """
     data = read_bytes(file, MOST_FILE_BYTES)
     if isinstance(data, str):

@@ -63,7 +63,7 @@ def _known(request: CheckRequest, arguments: argparse.Namespace) -> tuple[str, C
 
 
 def _print_notes(lines: Iterable[str], arguments: argparse.Namespace) -> None:
-    """Tell what the baseline lists and the recipes do not have any more."""
+    """Say what the baseline lists and the recipes do not have any more."""
     lines = list(lines)
     if arguments.quiet:
         return

@@ -1,4 +1,4 @@
-"""Mending what a check found: which fixes are wanted, writing them, or printing the patch."""
+"""Fixing what a check found: which fixes are wanted, writing them, or printing the patch."""
 
 # Paths are plain text here: `import pathlib` alone takes 4 ms.
 # ruff: noqa: PTH110, PTH118, PTH120
@@ -70,7 +70,7 @@ def _print_done(request: CheckRequest, found: FixResult) -> None:
 
 
 def print_refused(request: CheckRequest, found: FixResult) -> None:
-    """Tell why repairs were not made."""
+    """Say why repairs were not made."""
     for each in found.refused:
         complain(f"not fixed {_place(request, each.repair, found)} {each.repair.finding.code}: {each.repair.fix.title}: {each.why}")
 

@@ -115,7 +115,7 @@ def _since_run(request: CheckRequest, file: str, revisions: list[str]) -> tuple[
     """What became of the recipe of a job since it ran.
 
     Raises:
-        UsageError: it is no record of a job, or a revision is given too.
+        UsageError: it is not a record of a job, or a revision is given too.
     """
     if revisions:
         raise UsageError("gbs diff --against-run compares with the working tree, and takes no revision")

@@ -50,9 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"no such folder: {arguments.folder}")
     root = find_root(folder)
     wanted = list(snippets(str(root), _names(root), arguments.ci))
-    only_tells = arguments.dry_run or arguments.diff
+    only_shows = arguments.dry_run or arguments.diff
     errors, unlocked = 0, False
-    if not _exists(root / _LOCK) and (arguments.lock or (not only_tells and agrees(_QUESTION))):
+    if not _exists(root / _LOCK) and (arguments.lock or (not only_shows and agrees(_QUESTION))):
         text, report = first_lock(request_for([str(root)], CommandLineHardware()))
         wanted += [Snippet(_LOCK, text)] if text else []
         unlocked = not text
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     answers = [_place(root, snippet, arguments) for snippet in wanted]
     if unlocked:
         answers.append(f"{NOTHING_TO_LOCK}\n")
-    emit("".join(answers) + ("" if only_tells else _next(root, answers, errors)))
+    emit("".join(answers) + ("" if only_shows else _next(root, answers, errors)))
     return 0
 
 

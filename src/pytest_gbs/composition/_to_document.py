@@ -100,7 +100,7 @@ class _Writer:
         return _new(Scalar, (start, start + len(key), key, plain, None)), _new(Scalar, (stop - 1 - len(text), stop - 1, text, bare, None))
 
     def spend(self) -> None:
-        """Count one value; those that interpolations take in are counted separately."""
+        """Count one value; those that interpolations include are counted separately."""
         (self.interpolations.budget if self.expanding and self.interpolations else self.budget).spend()
 
     def node(self, node: Node, path: KeyPath, depth: int, keyed: bool) -> tuple[Written, Any]:

@@ -56,8 +56,8 @@ class DocumentCache:
         return self._part_of_each(CONFIGURATIONS)
 
     @cached_property
-    def most_taken_in(self) -> int:
-        """How many values each configuration that is a program may take in from others."""
+    def most_included(self) -> int:
+        """How many values each configuration that is a program may include from others."""
         return self._part_of_each(PROGRAMS)
 
     def _part_of_each(self, endings: tuple[str, ...]) -> int:

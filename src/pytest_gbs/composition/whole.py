@@ -1,4 +1,4 @@
-"""A recipe with what it takes in from other files of the tree, its interpolations followed, each value at its real place."""
+"""A recipe with what it includes from other files of the tree, its interpolations followed, each value at its real place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_gbs.composition.composed import Composed, ComposeProblem, ProblemKin
 from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.composition.hydra import compose
 from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, QUININE, inherit
-from pytest_gbs.model.document import TAKES_IN, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.document import INCLUDES, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.location import KeyPath, Location, Unreadable, below
 from pytest_gbs.model.pattern import lazy_pattern
@@ -24,10 +24,10 @@ _MOST_FOLLOWED: Final = 8
 
 
 class Whole(NamedTuple):
-    """A recipe with what it takes in from other files: a document that is made up, and where its values really stand.
+    """A recipe with what it includes from other files: a document that is made up, and where its values really stand.
 
-    With a `limit` it is the recipe by itself: what it takes in is more than is read. With `unseen` it is the recipe by itself too: a
-    file that it takes in is not in the tree.
+    With a `limit` it is the recipe by itself: what it includes is more than is read. With `unseen` it is the recipe by itself too: a
+    file that it includes is not in the tree.
     """
 
     document: Document
@@ -88,7 +88,7 @@ def has_interpolations(document: Document, framework: Framework) -> bool:
         node = document.get(*key)
         if isinstance(node, Scalar) and "${" in node.text:
             return True
-    # A mapping may be taken in whole: `model: ${base_model}`.
+    # A mapping may be included whole: `model: ${base_model}`.
     return any(isinstance(node := document.get(*key), Scalar) and "${" in node.text for key in _above(framework))
 
 
@@ -157,7 +157,7 @@ def _composed(document: Document, tree: DocumentCache, framework: Framework | No
 
 def _lacks_parents(document: Document, tree: DocumentCache) -> bool:
     """Whether one of the parents is not there that `document` names."""
-    named = next((node for key in sorted(TAKES_IN) if (node := document.get(*key)) is not None), None)
+    named = next((node for key in sorted(INCLUDES) if (node := document.get(*key)) is not None), None)
     if named is None or not _names_files(named):
         return False
     folder = document.source.path.rpartition("/")[0]
@@ -171,7 +171,7 @@ def _lacks_last_part(document: Document, tree: DocumentCache) -> bool:
     Lists that choose for others, and names that are computed or lie elsewhere, are left to composing.
     """
     listed = document.get("defaults")
-    if not isinstance(listed, Sequence) or TAKES_IN.intersection(document.keyed) != {("defaults",)}:
+    if not isinstance(listed, Sequence) or INCLUDES.intersection(document.keyed) != {("defaults",)}:
         return False
     if document.get("hydra") is not None or "override " in document.source.text:
         return False
@@ -194,7 +194,7 @@ def resolvers_of(framework: Framework | None) -> Resolvers:
 
 
 def _names_files(node: Node) -> bool:
-    """Whether `node`, of a key that takes in others, is a path or a list of paths, rather than of Hydra's groups."""
+    """Whether `node`, of a key that includes others, is a path or a list of paths, rather than of Hydra's groups."""
     items = node.items if isinstance(node, Sequence) else (node,)
     return all(isinstance(item, Scalar) and item.text.endswith((".yaml", ".yml")) for item in items)
 

@@ -65,7 +65,7 @@ _path = lazy_pattern(r'(?im)\bpath[ \t]*=[ \t]*"?([^"\n]+?)"?[ \t\r]*$')
 
 
 def _entries(folder: str, depth: int) -> Iterator[os.DirEntry[str]]:
-    """Yield what is not a folder below a folder; hooks are no files that git reads."""
+    """Yield what is not a folder below a folder; hooks are not files that git reads."""
     with suppress(OSError, ValueError), os.scandir(folder) as listing:
         for entry in listing:
             if not entry.is_dir(follow_symlinks=False):

@@ -54,7 +54,7 @@ class IgnoreFile:
         self._odd_paths = _any_of([p for p in found if not p.by_name and p.regex])
 
     def __bool__(self) -> bool:
-        """Tell whether there is any pattern."""
+        """Whether there is any pattern."""
         return bool(self._patterns)
 
     def says(self, path: str, name: str, folder: bool) -> bool | None:

@@ -47,7 +47,7 @@ def _verified(run: Run) -> int:
 
 
 def _new_error(before: Report, after: Report, files: set[str]) -> str:
-    """The first error that was not there before; what a scale changes on purpose is no reason to refuse."""
+    """The first error that was not there before; what a scale changes on purpose is not a reason to refuse."""
     known = Counter((f.code, f.at.source) for f in before.findings(Severity.ERROR))
     number = Counter[tuple[str, str]]()
     for finding in after.findings(Severity.ERROR):

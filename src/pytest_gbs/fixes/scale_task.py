@@ -155,7 +155,7 @@ def ranks_on(numbers: Iterable[EditableNumber], before: Shape, to: CommandLineHa
 
 def fitting(task: Task) -> Iterator[tuple[int, int]]:
     """Yield the micro batches and accumulations that keep the global batch size, the least change first; 0 for what stays open."""
-    return ((micro, steps) for micro, steps, speaks_against in considered(task) if not speaks_against)
+    return ((micro, steps) for micro, steps, refusal in considered(task) if not refusal)
 
 
 def considered(task: Task) -> Iterator[tuple[int, int, str]]:

@@ -26,7 +26,7 @@ class TableEntry(NamedTuple):
     number: int
     title: str
     loader: str
-    doors: int
+    needed: int
     all_of: int
     one_of: tuple[int, ...]
     none_of: int
@@ -92,10 +92,10 @@ class Recogniser:
         self._bits = {key: 1 << number for number, key in enumerate(index.keys)}
         self._entries = index.entries
         self._load = load
-        self._doors = 0
+        self._needed = 0
         self._alike: dict[int, tuple[TableEntry, ...]] = {}
         for entry in index.entries:
-            self._doors |= entry.doors
+            self._needed |= entry.needed
 
     def recognise(self, document: Document, program: Program = NO_PROGRAM) -> Framework | None:
         """The table that `document` is a recipe of, or None if it is not a recipe that any table knows.
@@ -111,10 +111,10 @@ class Recogniser:
         seen = 0
         for key in document.keyed.keys() & bits.keys():
             seen |= bits[key]
-        doors = seen & self._doors
-        if not doors or len(document.keyed) > MOST_RECIPE_KEYS:
+        needed = seen & self._needed
+        if not needed or len(document.keyed) > MOST_RECIPE_KEYS:
             return None
-        admitted = self._alone(seen, doors, program) if program.alone else self._admitted(seen, doors)
+        admitted = self._alone(seen, needed, program) if program.alone else self._admitted(seen, needed)
         entries = [entry for entry in admitted if entry.suits(document)]
         if len(entries) > 1:
             best = max((entry.marks & seen).bit_count() for entry in entries)
@@ -134,18 +134,18 @@ class Recogniser:
         entries = [entry for entry in self._entries if name in entry.calls and (not entry.imports or entry.imports in document.imports)]
         seen = sum(self._bits[key] for key in document.keyed.keys() & self._bits.keys()) if entries else 0
         if _by_keys(name):
-            entries = [entry for entry in entries if entry.doors & seen and entry.admits(seen) and entry.suits(document)]
+            entries = [entry for entry in entries if entry.needed & seen and entry.admits(seen) and entry.suits(document)]
         found = max(entries, key=lambda entry: (bool(entry.imports), (entry.marks & seen).bit_count(), entry.weight), default=None)
         return self._load(found) if found is not None else None
 
-    def _alone(self, seen: int, doors: int, program: Program) -> list[TableEntry]:
+    def _alone(self, seen: int, needed: int, program: Program) -> list[TableEntry]:
         """The entries whose program it is; the keys of files choose among several."""
-        found = [entry for entry in self._entries if entry.doors & doors and entry.admits_alone(seen, program)]
+        found = [entry for entry in self._entries if entry.needed & needed and entry.admits_alone(seen, program)]
         found = [entry for entry in found if not entry.yields] or found
         return [entry for entry in found if entry.admits(seen)] or [entry for entry in found if not seen & entry.none_of] or found
 
-    def _admitted(self, seen: int, doors: int) -> tuple[TableEntry, ...]:
-        """The entries that a document with the keys `seen`, some of them `doors`, may belong to; recipes of one folder are alike."""
+    def _admitted(self, seen: int, needed: int) -> tuple[TableEntry, ...]:
+        """The entries that a document with the keys `seen`, some of them `needed`, may belong to; recipes of one folder are alike."""
         found = self._alike.get(seen)
         if found is None:
             if len(self._alike) >= _MOST_ALIKE:
@@ -153,7 +153,7 @@ class Recogniser:
             found = self._alike[seen] = tuple(
                 entry
                 for entry in self._entries
-                if entry.doors & doors and not entry.imports and entry.syntax != COMMAND_LINE and entry.admits(seen)
+                if entry.needed & needed and not entry.imports and entry.syntax != COMMAND_LINE and entry.admits(seen)
             )
         return found
 
@@ -180,10 +180,10 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
     for name, number, table in named:
         how = table.recognition
         all_of, one_of = mask(how.all_of), tuple(mask(group) for group in how.one_of)
-        doors = [str(how.all_of[0][-1])] if how.all_of else [str(key[-1]) for key in how.one_of[0]]
-        hints.update(doors)
+        needed = [str(how.all_of[0][-1])] if how.all_of else [str(key[-1]) for key in how.one_of[0]]
+        hints.update(needed)
         for call in how.calls:
-            called.update(doors if _by_keys(call) else [call.rpartition(".")[2]])
+            called.update(needed if _by_keys(call) else [call.rpartition(".")[2]])
         masks = (all_of or one_of[0], all_of, one_of, mask(how.none_of), mask(how.marks))
         last = (how.header, how.syntax, how.calls, how.imports)
         of_programs = (how.programs, how.uses, how.common_name, how.yields)

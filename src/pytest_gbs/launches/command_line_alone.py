@@ -277,7 +277,7 @@ def _as_program_has_it(framework: Framework, file: PythonFile) -> Framework | No
 def _splits_otherwise(framework: Framework, given: list[CommandSetting]) -> bool:
     """Whether a command line splits the model by a key that the table does not know: the program has its own arithmetic.
 
-    Programs on the Trainer of transformers, which takes a DeepSpeed configuration, do so with flags that are no arguments of it.
+    Programs on the Trainer of transformers, which takes a DeepSpeed configuration, do so with flags that are not arguments of it.
     """
     if not framework.companions:
         return False

@@ -19,7 +19,7 @@ _PYTHON: Final = "python"  # runs a file or a module that is named somewhere, or
 class _Text(NamedTuple):
     """What texts mention: a launcher, Python, a program for it.
 
-    `open` is true if they take in a file of which a part of the name is a variable, `indirect` if a variable is all of it.
+    `open` is true if they include a file of which a part of the name is a variable, `indirect` if a variable is all of it.
     """
 
     launcher: bool = False

@@ -31,7 +31,7 @@ from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
 from pytest_gbs.launches.visible_gpus import with_fed_gpus, with_one_gpu
 from pytest_gbs.launches.written_recipes import read_written
 from pytest_gbs.model.command import Word, Written
-from pytest_gbs.model.document import TAKES_IN, Document, Scalar
+from pytest_gbs.model.document import INCLUDES, Document, Scalar
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_LAUNCHED_VALUES
 from pytest_gbs.model.location import Location, Source
@@ -166,7 +166,7 @@ class LaunchResolver:
         for document in (each for each in self._documents(path) if not function or each.function == function):
             base, program = document, Program(program_name(found))
             framework = self._recognise(document, program)
-            parts = None if TAKES_IN.isdisjoint(document.keyed) else self._whole(document, framework)
+            parts = None if INCLUDES.isdisjoint(document.keyed) else self._whole(document, framework)
             if parts is not None and (parts.limit is not None or parts.unseen):
                 framework = of_a_part(framework) if framework is not None and parts.unseen else framework
                 parts = None

@@ -33,7 +33,7 @@ _STATED: Final = {
 
 
 def runner_of(path: str, is_there: Callable[[str], bool]) -> str | None:
-    """The script whose variables the file at `path` sets, by its name and place; None if it is no such file."""
+    """The script whose variables the file at `path` sets, by its name and place; None if it is not such a file."""
     folder, _, name = path.rpartition("/")
     if not name.startswith("config_") or not name.endswith(".sh"):
         return None

@@ -58,7 +58,7 @@ class OpenFiles:
         self.folders = sorted({os.path.abspath(path) for path in paths if path}, key=len, reverse=True)
 
     def open(self, address: str, text: str, version: int | None, language: str = "") -> OpenFile:
-        """Take in a text that is open, new or changed."""
+        """Keep a text that is open, new or changed."""
         before = self.opened.get(address)
         project, path = (before.project, before.path) if before is not None else self._place(address, language)
         project.put(path, text)
@@ -66,7 +66,7 @@ class OpenFiles:
         return self.opened[address]
 
     def open_notebook(self, address: str, cells: Sequence[Cell]) -> OpenFile:
-        """Take in a notebook that is open, new or changed."""
+        """Keep a notebook that is open, new or changed."""
         before = self.opened.get(address)
         project, path = (before.project, before.path) if before is not None else self._place(address, "jupyter")
         text, positions = notebook_positions(cells, self.encoding)

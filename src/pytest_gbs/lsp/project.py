@@ -64,7 +64,7 @@ class Project:
         self._memory = Memory()
 
     def put(self, path: str, text: str) -> None:
-        """Take in the unsaved text of the file at `path`."""
+        """Keep the unsaved text of the file at `path`."""
         self.texts[path] = text
         self.tree.put(path, text)
         self.number += 1

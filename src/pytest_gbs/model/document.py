@@ -43,8 +43,8 @@ PRINTED: Final = "prints"
 """The placement of a comment block that is none, but what a script prints."""
 DIVIDED: Final = "divides"
 """The placement of a comment block that is none, but a batch that a script divides to find its accumulation."""
-TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",), ("_BASE_",), ("inherit",)))
-"""Keys by which a file takes in others."""
+INCLUDES: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",), ("_BASE_",), ("inherit",)))
+"""Keys by which a file includes others."""
 
 
 class Scalar(NamedTuple):
@@ -102,7 +102,7 @@ class CommentBlock(NamedTuple):
     `text` has the comment signs and the indentation taken off, lines joined by a line break. `pieces` says where each
     part came from: (offset in `text`, offset in the file), one pair per line, ascending. `owner` is the key path of the
     entry that the block is behind (`trailing`) or above (`above`), or None in a `header` (before the first key) and
-    at the `end`. A block of what a script `prints` or `divides` is no comment.
+    at the `end`. A block of what a script `prints` or `divides` is not a comment.
     """
 
     text: str

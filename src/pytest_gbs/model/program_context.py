@@ -23,7 +23,7 @@ class ProgramContext(NamedTuple):
     `in_folder` gives the paths of the files in a folder; `given_by_hydra` what Hydra makes of the file of a name in a folder, as plain
     data, and the places of what the command line gives of it, None if that is unknown; `has_table` says whether a table is for the class
     of a name, as it is imported; `set_by_arguments` which keys the arguments of a library's function set of what it returns;
-    `most_composed` how many values a configuration may take in from others.
+    `most_composed` how many values a configuration may include from others.
     """
 
     read: Read = _missing

@@ -75,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist that shares this machine's folders which of them are none of the repository."""
+    """Say to a worker of pytest-xdist that shares this machine's folders which of them are none of the repository."""
     if node.gateway.spec.popen:
         node.workerinput[WORKER_INPUT] = list(INSTALLED)
 

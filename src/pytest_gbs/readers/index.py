@@ -114,7 +114,7 @@ class _Merger:
 
 
 def _parents(value: Node) -> tuple[Mapping, ...]:
-    """The mappings that a merge key with `value` takes in; one that contains itself adds nothing."""
+    """The mappings that a merge key with `value` includes; one that contains itself adds nothing."""
     node = value.target if type(value) is Alias else value
     found = []
     for each in node.items if type(node) is Sequence else (node,):

@@ -53,7 +53,7 @@ def _of_each(items: Sequence | Mapping, key: KeyPath) -> Node | None:
 
 
 def _below(node: Node, key: KeyPath) -> Node | None:
-    """What `node` has at `key`, None if there is nothing; the mapping where it takes in others, which are not followed."""
+    """What `node` has at `key`, None if there is nothing; the mapping where it includes others, which are not followed."""
     for depth, part in enumerate(key):
         target = followed(node)
         if isinstance(target, Sequence):

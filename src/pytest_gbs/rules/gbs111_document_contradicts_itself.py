@@ -46,7 +46,7 @@ def _false_arithmetic(stated: Declaration) -> tuple[Finding, ...]:
 
 
 def _unshared(stated: Declaration) -> tuple[Finding, ...]:
-    """The finding of a batch that is no multiple of the samples that its data-parallel ranks take at once."""
+    """The finding of a batch that is not a multiple of the samples that its data-parallel ranks take at once."""
     said = {factor.name: factor for factor in stated.stated_conditions()}
     world = said.get(Name.WORLD_SIZE)
     if world is None or stated.ambiguous or not {Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE} <= said.keys():

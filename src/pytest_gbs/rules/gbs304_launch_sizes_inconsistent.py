@@ -31,9 +31,9 @@ def check(run: Run) -> Iterator[Outcome]:
     if launch is None or launch.start is None:
         return
     for problem in launch.start.problems:
-        grave = problem.stops and launch.kind == Kind.SCRIPT
+        is_error = problem.stops and launch.kind == Kind.SCRIPT
         related = tuple(Related(at, label) for at, label in problem.related)
-        yield Finding(ITS_RULE, problem.message, Severity.ERROR if grave else Severity.WARNING, problem.at, related=related)
+        yield Finding(ITS_RULE, problem.message, Severity.ERROR if is_error else Severity.WARNING, problem.at, related=related)
 
 
 _SCRIPT = """\

@@ -65,7 +65,7 @@ def _rounded(run: Run, batch: int, ranks: int, rank: int) -> Finding:
 
 
 def _leaves(run: Run, rollout: int, batch: int) -> Outcome:
-    """What comes of a rollout that is no multiple of the batch: a smaller step, unless a newer verl fills it up."""
+    """What comes of a rollout that is not a multiple of the batch: a smaller step, unless a newer verl fills it up."""
     does, left = _equation(run, Name.STEPS_PER_ROLLOUT), rollout % batch
     at = place(run, (Name.GENERATION_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE))
     parts = f"{rollout:,} = {rollout // batch:,} x {batch:,} + {left:,}"

@@ -59,7 +59,7 @@ def test_not_a_claim_switches_off_its_line_or_its_block(text: str, left: list[in
     assert [d.value for d in declared(text)] == left
 
 
-def test_not_a_claim_above_a_key_switches_off_what_stands_behind_it() -> None:
+def test_not_a_claim_above_a_key_switches_off_what_follows_it() -> None:
     key = ("gradient_accumulation_steps",)
     above = block("gbs: not-a-claim", key, "above")
     trailing = block("effective batch size 128 with 1 node", key, "trailing", start=100)

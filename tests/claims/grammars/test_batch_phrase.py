@@ -242,7 +242,7 @@ def test_a_change_is_read_at_its_right_hand_side(more: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["15,162 steps", "15162 optimizer steps", "20k training iterations", "3 epochs", "940 updates per epoch"])
-def test_an_arrow_to_a_number_of_steps_is_no_change(words: str) -> None:
+def test_an_arrow_to_a_number_of_steps_is_not_a_change(words: str) -> None:
     found = batch(f"1 epoch (effective batch 6 → {words})")
     assert (found.value, found.force) == (6, Force.STATES)
 
@@ -310,7 +310,7 @@ def test_a_word_for_a_part_speaks_for_what_is_close_behind_it() -> None:
         ("batch 64 or 128", 1, True),
     ],
 )
-def test_a_number_is_one_of_several_by_what_stands_behind_it(text: str, number: int, expected: bool) -> None:
+def test_a_number_is_one_of_several_by_what_follows_it(text: str, number: int, expected: bool) -> None:
     assert is_list(tokenise(text, 0, len(text)), number) is expected
 
 

@@ -138,12 +138,12 @@ def test_a_total_that_may_be_meant_per_node_is_ambiguous(text: str, ambiguous: b
         ),
     ],
 )
-def test_a_factor_in_front_is_no_node_count(text: str) -> None:
+def test_a_factor_in_front_is_not_a_node_count(text: str) -> None:
     assert NODES not in hardware(text)
 
 
 @pytest.mark.parametrize("text", ["GBS = 8 GPUs * mbs 4 * 2 nodes = 64", "global batch size: 4 x 8 GPUs x 2 machines = 64"])
-def test_what_arithmetic_gives_behind_its_nodes_is_no_node_count(text: str) -> None:
+def test_what_arithmetic_gives_behind_its_nodes_is_not_a_node_count(text: str) -> None:
     assert hardware(text).get(NODES, 2) == 2
 
 

@@ -8,7 +8,7 @@ _NONE = ["8.0", "1e6", "abc", "", "1" * 16, "9" * 5000, "2**99", "12.5", "k", "0
 
 
 @pytest.mark.parametrize("text", _NONE, ids=range(len(_NONE)))
-def test_other_text_is_no_whole_number(text: str) -> None:
+def test_other_text_is_not_a_whole_number(text: str) -> None:
     assert number(text) is None
 
 

@@ -10,7 +10,7 @@ WORLD, NODES, PER_NODE, DATA = "world_size", "num_nodes", "gpus_per_node", "data
 
 
 @pytest.mark.parametrize("text", ["at GBS=256 x seq=16384", "GBS=256 × seq=16384（4.19M tokens/step）"])
-def test_settings_side_by_side_are_no_arithmetic(text: str) -> None:
+def test_settings_side_by_side_are_not_arithmetic(text: str) -> None:
     assert [(each.value, each.sum) for each in _claims(text) if each.name == "global_batch_size"] in ([], [(256, None)])
 
 
@@ -233,7 +233,7 @@ def test_prompts_times_generations_are_a_batch() -> None:
 
 
 @pytest.mark.parametrize("key", ["max_steps", "lr_warmup_steps"])
-def test_prompts_times_rollouts_behind_another_key_are_no_batch(key: str) -> None:
+def test_prompts_times_rollouts_behind_another_key_are_not_a_batch(key: str) -> None:
     assert batches("256 prompts per step * 16 rollouts per prompt", (key,)) == []
 
 
@@ -249,7 +249,7 @@ def test_three_factors_beside_a_batch_are_the_whole_arithmetic(text: str, result
     assert (found.sum.result, found.sum.value) == (result, given)
 
 
-def test_what_each_gpu_takes_is_no_batch_beside_the_product() -> None:
+def test_what_each_gpu_takes_is_not_a_batch_beside_the_product() -> None:
     assert batches("effective batch size is 128 images per GPU * 8 GPUs = 1024") == [("global_batch_size", 1024)]
 
 
@@ -297,7 +297,7 @@ def test_an_accumulation_worked_out_states_the_batch_that_is_divided(text: str, 
         "GA = GBS / lbs = 8192 / 4 = 2048",
     ],
 )
-def test_other_quotients_behind_names_are_no_batch(text: str) -> None:
+def test_other_quotients_behind_names_are_not_a_batch(text: str) -> None:
     assert batches(text) == []
 
 
@@ -372,6 +372,6 @@ def test_a_wrong_result_counts_what_it_is_near_to(text: str, name: str) -> None:
     assert [found.name for found in _claims(text)] == [name]
 
 
-def test_arithmetic_of_another_run_in_brackets_is_no_claim() -> None:
+def test_arithmetic_of_another_run_in_brackets_is_not_a_claim() -> None:
     assert [(d.value, d.conditions, d.sum) for d in _claims("eff batch 96 (Open-RS 4xA40 x 6 x 4 = 96)")] == [(96, (), None)]
     assert [d.conditions for d in _claims("eff batch 96 (on 4xA40 x 6 x 4 = 96)")] == [((WORLD, 4),)]

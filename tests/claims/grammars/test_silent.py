@@ -132,7 +132,7 @@ def test_states_no_batch_behind_a_key_either(key: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["per_device_eval_batch_size", "eval_batch_size", "val_batch_size", "test_batch_size"])
-def test_takes_what_stands_behind_an_evaluation_key_for_evaluation(key: str) -> None:
+def test_takes_what_follows_an_evaluation_key_for_evaluation(key: str) -> None:
     assert [d for d in behind(key, "effective batch size 64 on 8 GPUs") if d.name in BATCHES] == []
 
 

@@ -28,7 +28,7 @@ TOKENS = "tokens_per_step"
         "loss per token per step: 4096",
     ],
 )
-def test_other_tokens_are_no_batch(text: str) -> None:
+def test_other_tokens_are_not_a_batch(text: str) -> None:
     assert batches(text) == []
     assert [d for d in behind("per_device_train_batch_size", text) if d.name == TOKENS and d.force == Force.STATES] == []
 

@@ -89,7 +89,7 @@ OTHER = START.replace("steps 2", "steps 4")  # 4 x 4 x 8
         pytest.param([code(f"# Global batch size: 32\nx = 1\n{START}\n{OTHER}\n")], id="not right above one of two"),
     ],
 )
-def test_what_is_said_of_another_launch_is_no_claim(cells: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_what_is_said_of_another_launch_is_not_a_claim(cells: list[dict[str, Any]], tmp_path: Path) -> None:
     assert codes(checked(tmp_path, {"train.ipynb": notebook(*cells)})) == []
 
 

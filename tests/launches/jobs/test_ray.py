@@ -21,7 +21,7 @@ RECIPE = (
         pytest.param("kind: RayCluster\nspec: {entrypoint: torchrun a.py}\n", id="a cluster"),
     ],
 )
-def test_what_is_no_job_is_silent(tmp_path: Path, text: str) -> None:
+def test_what_is_not_a_job_is_silent(tmp_path: Path, text: str) -> None:
     assert launched(checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": text})) == []
 
 

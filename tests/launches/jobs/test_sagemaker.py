@@ -37,7 +37,7 @@ def files(text: str, path: str = "sagemaker_train.py") -> dict[str, str]:
         pytest.param(job(), "main.py", id="a path without the name"),
     ],
 )
-def test_what_is_no_job_is_silent(tmp_path: Path, text: str, path: str) -> None:
+def test_what_is_not_a_job_is_silent(tmp_path: Path, text: str, path: str) -> None:
     found = checked(tmp_path, files(text, path))
     assert launched(found) == []
     assert codes(found) == []

@@ -78,7 +78,7 @@ def test_variables_and_mounted_files(tmp_path: Path, command: str, batch: int | 
     assert batches(found) == [batch]
 
 
-def test_what_lies_in_a_bucket_is_no_file_of_the_repository(tmp_path: Path) -> None:
+def test_what_lies_in_a_bucket_is_not_a_file_of_the_repository(tmp_path: Path) -> None:
     run = "run: torchrun --nproc_per_node 4 -m trl.scripts.sft --config /configs/sft.yaml\n"
     rest = "file_mounts:\n  /configs: {source: 's3://bucket', mode: MOUNT}\n"
     files = {"s3:/bucket/sft.yaml": WITHOUT_CLAIM, "task.yaml": task("H100:4", rest, run)}

@@ -177,7 +177,7 @@ def test_a_key_that_accelerate_does_not_know_stops_it(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["ipex_config", "dynamo_backend", "command_file", "gpu_ids", "fp16"])
-def test_keys_of_some_version_of_accelerate_are_no_problem(key: str) -> None:
+def test_keys_of_some_version_of_accelerate_are_not_a_problem(key: str) -> None:
     assert launcher(f"num_processes: 8\n{key}: all\n").problems == ()
 
 

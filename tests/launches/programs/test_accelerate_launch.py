@@ -27,7 +27,7 @@ NOTHING = {
 
 
 @pytest.mark.parametrize("text", NOTHING.values(), ids=NOTHING)
-def test_what_is_no_launch_starts_nothing(text: str) -> None:
+def test_what_is_not_a_launch_starts_nothing(text: str) -> None:
     assert list(starts(text, FILES)) == []
 
 
@@ -50,7 +50,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize(("text", "reason"), UNKNOWN.values(), ids=UNKNOWN)
-def test_what_nobody_can_know_is_unknown(text: str, reason: str) -> None:
+def test_what_cannot_be_known_is_unknown(text: str, reason: str) -> None:
     assert sizes(start_of(text, FILES)) == {Name.WORLD_SIZE: reason}
 
 
@@ -170,7 +170,7 @@ def test_what_accelerate_refuses_or_changes_is_reported(options: str, expected: 
     assert problems(start_of(f"accelerate launch {options} train.py", FILES)) == expected
 
 
-def test_a_size_stands_where_it_was_given() -> None:
+def test_a_size_is_located_where_it_was_given() -> None:
     text = "GPUS=8\nNODES=${NNODES:-2}\naccelerate launch --num_processes $((GPUS * NODES)) --num_machines $NODES train.py\n"
     start = start_of(text)
     assert (world(start), sizes(start)[Name.NUM_NODES]) == (16, 2)

@@ -9,7 +9,7 @@ NOTHING = ["deepspeed --help", "ds_report", "deepspeed --num_gpus 8", "pip insta
 
 
 @pytest.mark.parametrize("text", NOTHING)
-def test_what_is_no_launch_starts_nothing(text: str) -> None:
+def test_what_is_not_a_launch_starts_nothing(text: str) -> None:
     assert list(starts(text)) == []
 
 
@@ -29,7 +29,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize(("text", "reason"), UNKNOWN.values(), ids=UNKNOWN)
-def test_what_nobody_can_know_is_unknown(text: str, reason: str) -> None:
+def test_what_cannot_be_known_is_unknown(text: str, reason: str) -> None:
     assert world(start_of(text)) == reason
 
 
@@ -73,7 +73,7 @@ def test_what_deepspeed_refuses_is_reported(options: str, message: str) -> None:
     assert problems(start_of(f"deepspeed {options} train.py")) == [(message, True)]
 
 
-def test_what_is_in_order_is_no_problem() -> None:
+def test_what_is_in_order_is_not_a_problem() -> None:
     assert problems(start_of("deepspeed --num_nodes 2 --num_gpus 8 train.py")) == []
 
 

@@ -49,7 +49,7 @@ def batch(folder: Path, options: str) -> int | None:
         pytest.param("--batch-size $BATCH", id="a batch that is not known"),
     ],
 )
-def test_a_batch_that_is_no_number_is_not_reported(tmp_path: Path, options: str) -> None:
+def test_a_batch_that_is_not_a_number_is_not_reported(tmp_path: Path, options: str) -> None:
     assert batch(tmp_path, options) is None
 
 

@@ -24,7 +24,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize(("options", "text", "reason"), UNKNOWN.values(), ids=UNKNOWN)
-def test_what_nobody_can_know_is_unknown(options: tuple[str, ...], text: str, reason: str) -> None:
+def test_what_cannot_be_known_is_unknown(options: tuple[str, ...], text: str, reason: str) -> None:
     assert world(start_of(job(*options) + text)) == reason
 
 
@@ -48,7 +48,7 @@ def test_tasks_are_processes(options: tuple[str, ...], text: str, expected: int)
     assert world(start_of(job(*options) + text)) == expected
 
 
-def test_the_size_stands_in_the_directive() -> None:
+def test_the_size_is_located_in_the_directive() -> None:
     text = job("--nodes=2", "--ntasks-per-node=8") + "srun python train.py --config x.yaml\n"
     start = start_of(text)
     assert (start.name, program(start)) == ("srun python", ["train.py", "--config", "x.yaml"])
@@ -68,7 +68,7 @@ def test_a_launcher_behind_srun_counts_itself() -> None:
     assert size.note.words == "2 nodes x 8, sbatch --nodes, sbatch --gres"
 
 
-def test_other_programs_of_srun_are_no_launch() -> None:
+def test_other_programs_of_srun_are_not_a_launch() -> None:
     assert list(starts(job("--nodes=2", "--ntasks=16") + "srun hostname\nsrun nvidia-smi -L\nsrun python -c 'print(1)'")) == []
 
 

@@ -136,7 +136,7 @@ AXOLOTL = {
 
 
 @pytest.mark.parametrize(("text", "expected"), AXOLOTL.values(), ids=AXOLOTL)
-def test_axolotl_hands_on_what_stands_behind_two_dashes(text: str, expected: int | str) -> None:
+def test_axolotl_passes_on_what_follows_two_dashes(text: str, expected: int | str) -> None:
     assert world(start_of(text, FILES)) == expected
 
 

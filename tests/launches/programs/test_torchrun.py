@@ -14,7 +14,7 @@ NOTHING = {
 
 
 @pytest.mark.parametrize("text", NOTHING.values(), ids=NOTHING)
-def test_what_is_no_launch_starts_nothing(text: str) -> None:
+def test_what_is_not_a_launch_starts_nothing(text: str) -> None:
     assert [start for _, start in starts(text) if start.name == "torchrun"] == []
 
 
@@ -32,7 +32,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize(("options", "reason"), UNKNOWN.values(), ids=UNKNOWN)
-def test_what_nobody_can_know_is_unknown(options: str, reason: str) -> None:
+def test_what_cannot_be_known_is_unknown(options: str, reason: str) -> None:
     assert world(start_of(f"torchrun {options} train.py")) == reason
 
 
@@ -83,19 +83,19 @@ def test_no_processes_are_a_problem() -> None:
 
 
 @pytest.mark.parametrize("options", ["--nnodes 1", "--nnodes=1:4", "--nnodes $NODES", "--nnodes ${NODES:-1}", ""])
-def test_a_group_of_one_machine_stands_alone(options: str) -> None:
+def test_a_group_of_one_machine_is_standalone(options: str) -> None:
     assert problems(start_of(f"torchrun --standalone {options} --nproc_per_node 8 train.py")) == []
     assert problems(start_of("torchrun --nnodes 8 --nproc_per_node 8 train.py --standalone")) == []
 
 
 # jiaweizzhao/GaLore at 2cc66f8, scripts/benchmark_c4/llama_7b.sh
 @pytest.mark.parametrize("options", ["--standalone --nnodes 8", "--nnodes=8:8 --standalone", "--standalone --nnodes ${NODES:-8}"])
-def test_other_machines_cannot_come_to_one_that_stands_alone(options: str) -> None:
+def test_other_machines_cannot_join_one_that_is_standalone(options: str) -> None:
     (found,) = problems(start_of(f"torchrun {options} --nproc_per_node 8 train.py"))
     assert found == ("--standalone starts a group of one machine, in which torchrun waits for 8 machines until it gives up", True)
 
 
-def test_the_world_stands_where_the_processes_were_given() -> None:
+def test_the_world_is_located_where_the_processes_were_given() -> None:
     text = "GPUS=8\ntorchrun --nnodes 2 --nproc_per_node $GPUS train.py\n"
     start = start_of(text)
     size = size_of(start)
@@ -127,7 +127,7 @@ def test_a_default_of_torchrun_has_no_place() -> None:
         pytest.param("torchrun --nnodes 2 --nproc_per_node 4 --no-python ./train", id="a program of its own"),
     ],
 )
-def test_any_command_that_is_no_python_starts_no_python(text: str) -> None:
+def test_any_command_that_is_not_python_starts_no_python(text: str) -> None:
     assert "train.py" not in [word for _, start in starts(text) for word in program(start)]
 
 

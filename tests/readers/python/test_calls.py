@@ -181,7 +181,7 @@ def test_classes_of_the_repository_are_not_those_of_a_library() -> None:
     assert documents("class SFTConfig:\n    pass\nSFTConfig(batch_size=4)\n") == []
 
 
-def test_a_call_of_a_library_without_a_batch_is_no_document() -> None:
+def test_a_call_of_a_library_without_a_batch_is_not_a_document() -> None:
     assert documents(IMPORT + "TrainingArguments(output_dir='x')\n") == []
 
 
@@ -227,7 +227,7 @@ def test_dictionaries_that_are_written_out_are_read() -> None:
 
 
 @pytest.mark.parametrize("text", ["print 'x'\n", "(" * 5_000, "x = 1\0", "\udc80 = 1"])
-def test_what_python_refuses_matters_to_nobody_who_did_not_name_it(text: str) -> None:
+def test_what_python_refuses_matters_only_if_it_was_named(text: str) -> None:
     (found,) = read(Source("train.py", text))
     assert isinstance(found, Unreadable)
     assert not found.matters

@@ -63,7 +63,7 @@ def batch(body: str) -> str | None:
         pytest.param("return Config(train=Training(global_batch_size=4)).merge({'train': 8})", id="merged with something else"),
     ],
 )
-def test_what_makes_no_configuration_is_no_document(body: str) -> None:
+def test_what_makes_no_configuration_is_not_a_document(body: str) -> None:
     assert made(body) is None
 
 
@@ -140,7 +140,7 @@ def test_what_is_set_where_it_is_used_is_known_up_to_there(body: str, value: str
     assert (None if node.tag == COMPUTED else node.text) == value
 
 
-def test_what_is_set_and_never_used_is_no_document() -> None:
+def test_what_is_set_and_never_used_is_not_a_document() -> None:
     assert made("cfg = base(); cfg.train.global_batch_size = 8") is None
 
 
@@ -169,14 +169,14 @@ def test_classes_of_others_and_what_is_spread_may_have_more(body: str) -> None:
     assert document.keyed["train",][1].tag == COMPUTED  # type: ignore[union-attr]
 
 
-def test_examples_of_a_docstring_are_no_comments() -> None:
+def test_examples_of_a_docstring_are_not_comments() -> None:
     document = made('"""Eight GPUs.;     >>> recipe(nodes=4);     ... 4 nodes;     $ run 4 nodes;     """; return Config(train=trains(8))')
     assert document is not None
     (block,) = document.comments
     assert block.text.split() == ["Eight", "GPUs."]
 
 
-def test_what_a_docstring_says_of_one_value_of_an_argument_is_no_comment() -> None:
+def test_what_a_docstring_says_of_one_value_of_an_argument_is_not_a_comment() -> None:
     text = '"""Eight GPUs.;     n=4: batch 64,;         in 2 steps.; ;         Or 3.;     Batch 8.;     """'
     document = made(f"{text}; return Config(train=trains(8))")
     assert document is not None
@@ -342,7 +342,7 @@ def test_what_another_file_gives_is_at_the_call_and_what_the_call_gives_where_it
         pytest.param("def main():\n    cfg = recipe()\n    cfg.train.steps = 5\n    return cfg", True, id="made into another"),
     ],
 )
-def test_what_a_program_changes_where_it_uses_it_is_no_recipe(use: str, is_recipe: bool) -> None:
+def test_what_a_program_changes_where_it_uses_it_is_not_a_recipe(use: str, is_recipe: bool) -> None:
     made = "def recipe():\n    cfg = base()\n    cfg.train.global_batch_size = 8\n    return cfg"
     text = f"from library import base, other, pretrain\n{made}\n{use}\n"
     found = [each for each in read(Source("recipes.py", text)) if isinstance(each, Document) and each.part == "line 2"]

@@ -245,7 +245,7 @@ def _text(document: Document, key: str) -> str | None:
         pytest.param("def f(n):\n    pass\nfrom functools import partial\npartial(f, n=4)()\n", id="a function"),
     ],
 )
-def test_what_is_no_class_of_a_library_is_no_recipe(text: str) -> None:
+def test_what_is_not_a_class_of_a_library_is_not_a_recipe(text: str) -> None:
     assert [each for each in _made(text, ARGUMENTS) if each[0].startswith(("transformers.", "trl."))] == []
 
 

@@ -24,7 +24,7 @@ def value(text: str, *path: str) -> str | None:
 
 
 @pytest.mark.parametrize("text", ["lr = 1e-4\n", "import batch\n", "def f():\n    batch_size = 4\n", "class A:\n    batch_size = 4\n"])
-def test_a_module_without_a_batch_of_its_own_is_no_document(text: str) -> None:
+def test_a_module_without_a_batch_of_its_own_is_not_a_document(text: str) -> None:
     assert module(text) is None
 
 

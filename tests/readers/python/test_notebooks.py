@@ -96,7 +96,7 @@ def test_a_name_that_no_cell_binds_is_of_what_is_imported(cell: str) -> None:
     assert (found.called, written(found, "per_device_train_batch_size")) == ("trl.SFTConfig", "4")
 
 
-def test_a_chat_template_in_a_notebook_is_no_template_of_it() -> None:
+def test_a_chat_template_in_a_notebook_is_not_its_template() -> None:
     text = notebook("print('{{ .System }}{{ if .Prompt }}')", "from trl import SFTConfig\nSFTConfig(per_device_train_batch_size=4)")
     assert written(call(text), "per_device_train_batch_size") == "4"
 
@@ -128,7 +128,7 @@ def code_cell(source: str) -> dict[str, Any]:
     return {"cell_type": "code", "source": source}
 
 
-def test_text_that_is_not_right_above_the_cell_is_no_comment_on_it() -> None:
+def test_text_that_is_not_right_above_the_cell_is_not_a_comment_on_it() -> None:
     assert reported(text_cell("GBS 32"), code_cell("x = 1\n"), code_cell(TRAINS), text_cell("GBS 64")) == []
     assert reported({"cell_type": "raw", "source": "GBS 32"}, code_cell(TRAINS)) == []
 

@@ -97,7 +97,7 @@ def _product(tokens: Sequence[WordToken], i: int, depth: int) -> _Part | None:
         # Behind names without numbers an equals sign starts the numbers (`micro * accum * dp = 4 * 8 * 16`), behind numbers
         # without names it starts the result (`512 * sequence_length = 1M tokens`).
         binds = all(operand.value is not None and operand.name for operand in (*part.factors, *part.divisors))
-        # Less than its factors give is no result: `4 x 8 x accum=2 -> 64`.
+        # Less than its factors give is not a result: `4 x 8 x accum=2 -> 64`.
         least = 0 if part.divisors else prod(operand.value or 1 for operand in part.factors)
         right = _operand(tokens, part.stop + 1, depth, binds, least)
         if right is None:

@@ -31,7 +31,7 @@ _TERMS: Final = {
     "eval": "评估 验证 测试 推理 評価 検証 평가 검증",
     "so": "因此 所以",
 }
-# What is only advised, planned, compared with, or another's; what follows is no statement of this recipe.
+# What is only advised, planned, compared with, or another's; what follows is not a statement of this recipe.
 _HEDGED: Final = words(
     "建议 推荐 推薦 论文 論文 原版 原始 例如 比如 改为 以前 之前 推奨 논문 권장 如果 假设 假如"
     " 默认总 默认全局 默认有效 当总 当全局 当有效 当batch 場合 もし 만약"

@@ -80,7 +80,7 @@ def _goes_on(passage: Passage, product: Product) -> bool:
 
 
 def _is_called_otherwise(passage: Passage, product: Product) -> bool:
-    """Whether the words in front say that it is no batch: `per GPU: 2 x 4 = 8`, `1000 steps = 128 * 1000 = 128000 samples`."""
+    """Whether the words in front say that it is not a batch: `per GPU: 2 x 4 = 8`, `1000 steps = 128 * 1000 = 128000 samples`."""
     tokens, sign = passage.tokens, product.first - 1
     if text_at(tokens, sign) not in (":", "="):
         return False

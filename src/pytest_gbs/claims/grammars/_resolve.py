@@ -73,7 +73,7 @@ def _is_same(one: Declaration, other: Declaration) -> bool:
 
 
 def _merged(best: Declaration, other: Declaration) -> Declaration:
-    """`best` with what only `other` knows; a number that `best` takes for one size is no other."""
+    """`best` with what only `other` knows; a number that `best` takes for one size is not another."""
     known = {name for name, _ in best.conditions} | {factor.name for factor in (best.sum.factors if best.sum else ())}
     pairs = zip(other.conditions, other.condition_places, strict=True)
     more = [(pair, at) for pair, at in pairs if pair[0] not in known and at not in best.condition_places]

@@ -21,7 +21,7 @@ from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final
 
 _ALLOWED: Final = words("allowed options option choices valid supported possible choose")
-# `effective batch 6 -> 15,162 optimizer steps` tells how long training is, not what the batch becomes.
+# `effective batch 6 -> 15,162 optimizer steps` says how long training is, not what the batch becomes.
 _DURATIONS: Final = STEPS - {"batch", "batches"} | words("epoch epochs")
 _OF_TRAINING: Final = words("optimizer optimization training train gradient weight total")
 _NAMING: Final = (

@@ -19,7 +19,7 @@ _Calls: TypeAlias = dict[str, list[tuple[ast.Call, Scope]]]
 
 
 class Uses(NamedTuple):
-    """What a program does with its dictionaries, by their names: methods that change one or a part of it, functions whose result nobody
+    """What a program does with its dictionaries, by their names: methods that change one or a part of it, functions whose result nothing
     takes, and the names that parts get."""
 
     methods: _Calls

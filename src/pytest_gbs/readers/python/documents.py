@@ -27,7 +27,7 @@ from pytest_gbs.readers.python.lightning import trained_by_lightning
 from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.nodes import mapping_of
-from pytest_gbs.readers.python.parents import bound, inherited, takes_in
+from pytest_gbs.readers.python.parents import bound, includes_others, inherited
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Found, Known, Lost, Table, Value, batch_name, sets_batch, table_of, value_below
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
@@ -240,14 +240,14 @@ def _loops(scopes: Scopes, evaluator: Evaluator) -> Iterator[Found]:
 def _module(program: Program, scopes: Scopes, evaluator: Evaluator, modules: Modules) -> list[Found]:
     """The names that the module itself binds, as a configuration that is a Python file has them."""
     names = scopes.module.names
-    has_parents = takes_in(scopes)
+    has_parents = includes_others(scopes)
     others = set_of_others(program, scopes, evaluator) if "dataloader" in scopes.changes else {}
     if not (has_parents or others or batch_name().search(" ".join(names)) or _makes_loader(program.tree)):
         return []
     entries = bound(scopes, evaluator) | others
     if sys.stdlib_module_names.issuperset(name.partition(".")[0] for name in scopes.imported.values()):
         entries |= {name: entry for name, entry in overridden(program, modules) if name not in entries}
-    rest = _taken_in(program, scopes)
+    rest = _included(program, scopes)
     whole = inherited(program, scopes, entries, modules.context) if has_parents else None
     table = Table(entries, 0, len(program.source.text), rest) if whole is None else Table(whole, 0, len(program.source.text))
     return [(MODULE, program.tree, table)] if table.entries else []
@@ -260,7 +260,7 @@ def _makes_loader(tree: ast.Module) -> bool:
     return any(_loader().search(each.arg or "") for call in calls for each in call.keywords)
 
 
-def _taken_in(program: Program, scopes: Scopes) -> Lost | None:
+def _included(program: Program, scopes: Scopes) -> Lost | None:
     """What takes the names of other files into a module: `_base_` of mmengine, or an import of everything."""
     base = scopes.module.names.get("_base_")
     if base is not None and isinstance(base[-1].node, ast.stmt):

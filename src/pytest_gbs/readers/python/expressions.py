@@ -102,7 +102,7 @@ class Expressions(Paths):
         if isinstance(left, Place) and isinstance(node.op, ast.Div):
             return self.joined([left, right], node)
         if self.line is None and isinstance(node.op, (ast.Div, ast.FloorDiv)) and _counts_processes(node.right, scope):
-            return self.lost(node)  # `64 // devices` is no number of each process: it changes with the hardware
+            return self.lost(node)  # `64 // devices` is not a number of each process: it changes with the hardware
         computes = _power if isinstance(node.op, ast.Pow) else OPERATORS.get(type(node.op))
         if computes is None or not isinstance(left, Known) or not isinstance(right, Known):
             return self.lost(node)
@@ -196,7 +196,7 @@ def _compared(test: ast.expr, name: str) -> tuple[ast.cmpop, ast.expr] | None:
 
 
 def _power(base: int | float, power: int | float) -> int | float:
-    """`base` to the `power`; a ValueError if it is no size that people write."""
+    """`base` to the `power`; a ValueError if it is not a size that people write."""
     if abs(power) > MOST_POWER or abs(base) > LARGEST_PRODUCT:
         raise ValueError
     found: int | float | complex = base**power

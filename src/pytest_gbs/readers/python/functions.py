@@ -96,7 +96,7 @@ class _Functions:
         self.depth = 0
 
     def table(self, function: ast.FunctionDef) -> Table | None:
-        """What `function` returns, None if that is no configuration, or one of several."""
+        """What `function` returns, None if that is not a configuration, or one of several."""
         if function not in self.tables and self.depth < DEEPEST_EXPRESSION:
             self.tables[function] = None  # while it is looked at
             self.depth += 1

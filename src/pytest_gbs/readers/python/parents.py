@@ -1,4 +1,4 @@
-"""What a configuration that is a Python module takes in from others, as mmengine reads it: `_base_ = ["a.py"]`, or `with read_base():`."""
+"""What a configuration that is a Python module includes from others, as mmengine reads it: `_base_ = ["a.py"]`, or `with read_base():`."""
 
 # mmengine/config/config.py, Config._file2dict, _merge_a_into_b and _parse_lazy_import, MMEngine 2543429 (0.10.7).
 
@@ -28,7 +28,7 @@ _Entries: TypeAlias = dict[str, Entry]
 
 
 class _Parent(NamedTuple):
-    """A file that another takes in: its path, None if it is not in the tree; where it is named; which names are taken, None for all."""
+    """A file that another includes: its path, None if it is not in the tree; where it is named; which names are taken, None for all."""
 
     path: str | None
     at: _Span
@@ -50,14 +50,14 @@ class _Module(NamedTuple):
     changed: tuple[_Path, ...]
 
 
-def takes_in(scopes: Scopes) -> bool:
+def includes_others(scopes: Scopes) -> bool:
     """Whether a module has parents."""
     bases = scopes.module.names.get(BASE, ())
     return any(isinstance(each.node, ast.stmt) for each in bases) or any(_reads_base(each) for each in _withs(scopes))
 
 
 def inherited(program: Program, scopes: Scopes, entries: _Entries, context: ProgramContext) -> _Entries | None:
-    """`entries`, what a module binds, with what it takes in, at the place where that is named.
+    """`entries`, what a module binds, with what it includes, at the place where that is named.
 
     None if one of the files can't be read, or it is too much.
     """
@@ -66,7 +66,7 @@ def inherited(program: Program, scopes: Scopes, entries: _Entries, context: Prog
 
 
 class _Family:
-    """The files that one module takes in, each looked at once."""
+    """The files that one module includes, each looked at once."""
 
     def __init__(self, context: ProgramContext) -> None:
         self.read = context.read
@@ -119,7 +119,7 @@ def _count(value: Value) -> int:
 
 @lru_cache(256)
 def _loaded(source: Source) -> _Module | None:
-    """The module in `source`, which many others may take in; None if Python's parser refuses it."""
+    """The module in `source`, which many others may include; None if Python's parser refuses it."""
     program = read_program(source) if source.path.endswith(".py") else None
     if program is None or isinstance(program, Unreadable):
         return None
@@ -194,7 +194,7 @@ def _reads_base(node: ast.With) -> bool:
 
 
 def _changed(scopes: Scopes, roots: frozenset[str] | None) -> Iterator[_Path]:
-    """Yield the keys of what is taken in that a module may change: what it sets, calls a method of, or gives another name.
+    """Yield the keys of what is included that a module may change: what it sets, calls a method of, or gives another name.
 
     With `roots` (`_base_`) the keys are those behind one of these names.
     """

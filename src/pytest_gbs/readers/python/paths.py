@@ -20,7 +20,7 @@ class Paths(LibraryCalls):
     """The paths of one program."""
 
     def _of_path(self, name: str, node: ast.Call, scope: Scope) -> Value | None:
-        """What `node` gives if it makes a path of others; None if it does something else, or with what is no path."""
+        """What `node` gives if it makes a path of others; None if it does something else, or with what is not a path."""
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if name in _JOINS and node.args:
             return self.joined([self.value(each, scope) for each in node.args], node)

@@ -172,7 +172,7 @@ class Schedules:
         return Counts.SHARE if any(self.conditions.get(each, OPEN) is None for each in before) else ""
 
     def _factors(self, node: ast.expr, scope: Scope, line: int, depth: int) -> _Factors | None:
-        """The factors of `node`, names followed to what they are before `line`; None if it is no plain product."""
+        """The factors of `node`, names followed to what they are before `line`; None if it is not a plain product."""
         if depth >= DEEPEST_EXPRESSION:
             return None
         if isinstance(node, ast.Constant):

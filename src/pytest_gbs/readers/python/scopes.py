@@ -107,7 +107,7 @@ class Scope:
         return None
 
     def binding(self, node: ast.expr) -> tuple[Scope, Binding] | None:
-        """The one binding of the name that `node` is, with the scope that has it; None if it has several, or `node` is no name."""
+        """The one binding of the name that `node` is, with the scope that has it; None if it has several, or `node` is not a name."""
         found = self.find(node.id) if isinstance(node, ast.Name) else None
         return (found[0], found[1][0]) if found is not None and len(found[1]) == 1 else None
 
