@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.evidence import HardwareLookup
-from pytest_gbs.checking.finalise import merged
-from pytest_gbs.checking.judging import RecipeJudgement, judge_file, judge_recipe
+from pytest_gbs.checking.judging import NOTHING_FOUND, RecipeJudgement, judge_file, judge_recipe
 from pytest_gbs.checking.reporting import FileResult, Reporting
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import BATCH, Context, build_runs
@@ -81,7 +80,7 @@ class FileJudge:
         # What launches make a recipe need not have a key of any table: all may be in its parents, and on the command line.
         source, documents = self._repository.documents(path, named or bool(self._launched(path)))
         if not documents and (named or not path.endswith(PROGRAMS)):
-            yield FileResult(path, Role.NEITHER, named, RecipeJudgement({}, ()), source)
+            yield FileResult(path, Role.NEITHER, named, NOTHING_FOUND, source)
         if source is not None and path.endswith(PROGRAMS):
             yield from self._schedules(source, named)
             yield from self._settings_in_program(source, named) if not documents else ()
@@ -219,20 +218,18 @@ class FileJudge:
         judgement = judge_file(file, self._rules, Scope.LAUNCHER)
         view = FileView(document, None, {q.name: q for q in file.quantities}, file)
         of_file = judge_file(view, self._rules, Scope.FILE)
-        both = RecipeJudgement(merged(of_file.outcomes, judgement.outcomes), judgement.internal + of_file.internal)
-        pending = FileResult(path, Role.LAUNCHER, named, both, document.source)
+        pending = FileResult(path, Role.LAUNCHER, named, of_file.along_with(judgement), document.source)
         pending.launcher = file
         return pending
 
     def _own_settings(self, document: Document) -> RecipeJudgement:
         """What the rules say of settings whose trainer no table knows: nothing unless they name an accumulation beside comments."""
         if document.syntax == PYTHON or not document.comments or "accum" not in document.source.text:
-            return RecipeJudgement({}, ())
+            return NOTHING_FOUND
         from pytest_gbs.checking.own_settings import runs_of_own_settings
 
         runs = runs_of_own_settings(document, self._context(document.source.path), self._trains_alone)
-        each = [judge_file(run, self._rules, Scope.SETTINGS) for run in runs]
-        return RecipeJudgement(merged(*(one.outcomes for one in each)), tuple(bug for one in each for bug in one.internal))
+        return NOTHING_FOUND.along_with(*(judge_file(run, self._rules, Scope.SETTINGS) for run in runs))
 
     def _settings_in_program(self, source: Source, named: bool) -> Iterator[FileResult]:
         """Yield what is wrong with the comments beside the numbers of a program in which no table knows a recipe."""
@@ -256,15 +253,14 @@ class FileJudge:
     def unreadable(self, path: str, problem: Unreadable, named: bool) -> FileResult:
         """What is said of a file that can't be read: nothing, if it neither matters nor was named."""
         reported = named or problem.matters
-        judgement = judge_file(problem, self._rules, Scope.UNREADABLE) if reported else RecipeJudgement({}, ())
+        judgement = judge_file(problem, self._rules, Scope.UNREADABLE) if reported else NOTHING_FOUND
         pending = FileResult(path, Role.UNREADABLE, named, judgement, problem.source)
         pending.problem = problem.reason
         return pending
 
     def _not_all_read(self, judgement: RecipeJudgement, problem: Unreadable) -> RecipeJudgement:
         """`judgement` with the finding that a part of the file was not read."""
-        finding = judge_file(problem, self._rules, Scope.UNREADABLE)
-        return judgement._replace(outcomes=merged(judgement.outcomes, finding.outcomes), internal=judgement.internal + finding.internal)
+        return judgement.along_with(judge_file(problem, self._rules, Scope.UNREADABLE))
 
     def _whole(self, document: Document) -> _Known:
         """`document` with what it includes from other files and its interpolations."""
@@ -340,10 +336,7 @@ class FileJudge:
             return judgement
         self.doubted.update(each.path for each in unread)
         at = verified.at if verified.at is not None and verified.at.source == path else Location(path)
-        judged = [judge_file(each._replace(recipe=at), self._rules, Scope.UNREAD) for each in unread]
-        outcomes = merged(judgement.outcomes, *(each.outcomes for each in judged))
-        bugs = (bug for each in judged for bug in each.internal)
-        return judgement._replace(outcomes=outcomes, internal=(*judgement.internal, *bugs))
+        return judgement.along_with(*(judge_file(each._replace(recipe=at), self._rules, Scope.UNREAD) for each in unread))
 
     def _context(self, path: str) -> Context:
         return self._evidence.context(path, tuple(self.shared.get(path, ())))

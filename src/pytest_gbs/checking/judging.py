@@ -16,7 +16,7 @@ from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity
-from pytest_gbs.model.record import Any, NamedTuple
+from pytest_gbs.model.record import Any, Final, NamedTuple
 from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import About, Rule, Scope
 from pytest_gbs.model.run import NodeClaim, Run
@@ -32,6 +32,15 @@ class RecipeJudgement(NamedTuple):
     internal: tuple[Bug, ...]
     judged: tuple[NodeClaim, ...] = ()
     launched: tuple[Launched, ...] = ()
+
+    def along_with(self, *others: RecipeJudgement) -> RecipeJudgement:
+        """This with the outcomes and bugs of `others` too."""
+        together = (self, *others)
+        bugs = tuple(bug for each in together for bug in each.internal)
+        return self._replace(outcomes=merged(*(each.outcomes for each in together)), internal=bugs)
+
+
+NOTHING_FOUND: Final = RecipeJudgement({}, ())
 
 
 def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) -> RecipeJudgement:

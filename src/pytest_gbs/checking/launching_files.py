@@ -65,21 +65,17 @@ class LaunchingFiles:
     def _result(self, path: str, found: list[Launched], alone: Sequence[RecipeJudgement], named: bool) -> FileResult:
         """A launching file with what its launches give: those of recipes that were `found`, and those of no file."""
         own = [each for judgement in alone for each in judgement.launched]
-        outcomes = merged(*(each.outcomes for each in (*found, *own)))
-        bugs = [bug for judgement in alone for bug in judgement.internal]
+        bugs = tuple(bug for judgement in alone for bug in judgement.internal)
+        judgement = RecipeJudgement(merged(*(each.outcomes for each in (*found, *own))), bugs)
         scripts = self._launches.scripts
         problems = [(scripts.unread.get(path), Scope.UNREAD), *((mistake, Scope.COMMAND) for mistake in scripts.mistakes.get(path, ()))]
-        for problem, scope in problems:
-            if problem is not None:
-                judgement = judge_file(problem, self._rules, scope)
-                outcomes = merged(outcomes, judgement.outcomes)
-                bugs += judgement.internal
+        judgement = judgement.along_with(*(judge_file(problem, self._rules, scope) for problem, scope in problems if problem is not None))
         source = self._repository.tree.read(path)
         if isinstance(source, Unreadable):
-            pending = FileResult(path, Role.UNREADABLE, named, RecipeJudgement(outcomes, tuple(bugs)))
+            pending = FileResult(path, Role.UNREADABLE, named, judgement)
             pending.problem = source.reason
         else:
-            pending = FileResult(path, Role.LAUNCHER, named, RecipeJudgement(outcomes, tuple(bugs)), source)
+            pending = FileResult(path, Role.LAUNCHER, named, judgement, source)
             pending.suppressible = self._launches.document(path, source) if "gbs:" in source.text else None
         pending.runs = tuple(each.run for each in own)
         pending.launches = len({each.run.launch for each in (*found, *own)})

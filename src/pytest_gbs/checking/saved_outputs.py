@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_gbs.checking.finalise import merged
 from pytest_gbs.checking.judging import judge_file
 from pytest_gbs.checking.reporting import FileResult
 from pytest_gbs.checking.rulebook import Rulebook
@@ -25,10 +24,7 @@ def judge_outputs(found: Sequence[FileResult], rules: Rulebook) -> None:
         said = judge_file(SavedOutput(source.path, record, runs), rules, Scope.OUTPUT)
         above = [each for each in recipes if _start(each) < record.at.start]
         nearest = above[-1] if above else recipes[0]
-        judgement = nearest.judgement
-        nearest.judgement = judgement._replace(
-            outcomes=merged(judgement.outcomes, said.outcomes), internal=(*judgement.internal, *said.internal)
-        )
+        nearest.judgement = nearest.judgement.along_with(said)
 
 
 def _start(recipe: FileResult) -> int:
