@@ -4,7 +4,7 @@ With `auto_find_batch_size: true` the trainer makes the micro batch smaller each
 until then, which depends on the machine; the logs of the recipe's author do not show which batch the next run will have.
 
 With `streaming: true` and accumulation the Trainer does not know where the data ends. Micro batches that are left over there are added to
-the first step of the next pass; a pass with fewer micro batches than one step takes is no step at all.
+the first step of the next pass; a pass with fewer micro batches than one step takes is not a step.
 
 What the framework does: transformers starts over with a smaller micro batch and leaves the accumulation as it is, so that
 the global batch shrinks as well. TRL's trainers that generate (GRPO, RLOO) refuse to start, which is an error with or without
