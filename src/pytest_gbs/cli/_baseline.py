@@ -10,7 +10,7 @@ from typing import Final
 from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.checking.accepted import missing, read_baseline
 from pytest_gbs.cli._input import CheckRequest
-from pytest_gbs.cli._output import complain
+from pytest_gbs.cli._output import complain, complain_each
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.writing import write_file
 from pytest_gbs.history.baseline import BaselineEntry, entries, in_words, parse, render, without
@@ -42,7 +42,7 @@ def apply(report: Report, request: CheckRequest, arguments: argparse.Namespace) 
     if gone and arguments.prune_baseline:
         write_file(name, render(known - gone).encode())
     if gone:
-        _print_notes(list(in_words(gone)), arguments)
+        _print_notes(in_words(gone), arguments)
     return without(report, known)
 
 
@@ -64,13 +64,10 @@ def _known(request: CheckRequest, arguments: argparse.Namespace) -> tuple[str, C
 
 def _print_notes(lines: Iterable[str], arguments: argparse.Namespace) -> None:
     """Say what the baseline lists and the recipes do not have any more."""
-    lines = list(lines)
     if arguments.quiet:
         return
     pruned = arguments.prune_baseline
-    for line in lines[:_SHOWN]:
-        complain(f"{'removed from the baseline' if pruned else 'in the baseline, but no longer found'}: {line}")
-    if len(lines) > _SHOWN:
-        complain(f"and {len(lines) - _SHOWN} more")
+    said = "removed from the baseline" if pruned else "in the baseline, but no longer found"
+    complain_each((f"{said}: {line}" for line in lines), _SHOWN)
     if not pruned:
         complain("--prune-baseline removes them")

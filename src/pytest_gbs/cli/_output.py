@@ -184,13 +184,13 @@ def _give_up(error: OSError) -> None:
         raise UsageError(f"can't write to standard output: {error.strerror or error}") from error
 
 
-def complain_each(lines: Iterable[str]) -> None:
+def complain_each(lines: Iterable[str], most: int = _SHOWN) -> None:
     """Write the first of different lines for people to standard error, and how many there are besides."""
     different = list(dict.fromkeys(lines))
-    for line in different[:_SHOWN]:
+    for line in different[:most]:
         complain(line)
-    if len(different) > _SHOWN:
-        complain(f"and {len(different) - _SHOWN} more")
+    if len(different) > most:
+        complain(f"and {len(different) - most} more")
 
 
 def complain_of_bugs(bugs: Iterable[Bug]) -> bool:
