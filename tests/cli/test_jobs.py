@@ -1,6 +1,6 @@
 """Many files shared out among processes: the report is that of one process, whatever becomes of the others.
 
-All of it runs in processes of its own: where threads are at work, as in a test run that is itself shared out, nothing is forked off.
+All of it runs in processes of its own: where other threads run, as in a test run that is itself shared out, nothing is forked off.
 """
 
 import json

@@ -32,7 +32,7 @@ class Memory(NamedTuple):
 
 
 def repaired(files: Mapping[str, str], *kinds: str, given: Given | None = None) -> FixResult:
-    """What mending `files` comes to."""
+    """What fixing `files` comes to."""
     return fix(Memory(files), (), Settings(), given or Given(), kinds)
 
 
@@ -42,7 +42,7 @@ def ignored(files: Mapping[str, str], reason: str = "") -> FixResult:
 
 
 def text(found: FixResult, before: str, path: str = "sft.yaml") -> str:
-    """The text of one file after mending."""
+    """The text of one file after fixing."""
     return found.files[path][1].text if path in found.files else before
 
 

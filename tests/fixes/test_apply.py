@@ -1,4 +1,4 @@
-"""Mending recipes: which operand changes, which comment, and what is left alone. Products are worked out by hand."""
+"""Fixes of recipes: which operand changes, which comment, and what is left alone. Products are worked out by hand."""
 
 from collections.abc import Mapping
 
@@ -125,7 +125,7 @@ def test_a_claim_that_no_whole_number_reaches_stays() -> None:
 
 
 def test_claims_that_exclude_each_other_are_left_to_people() -> None:
-    # 4 x 4 x 16 = 256 is what the first says; mending the second would break it.
+    # 4 x 4 x 16 = 256 is what the first says; fixing the second would break it.
     before = recipe(4, 4, "Config for 2 nodes of 8 GPUs with GBS 256", "effective batch size 128 on 16 GPUs")
     found = repaired({"sft.yaml": before}, SETTINGS)
     assert found.files == {}

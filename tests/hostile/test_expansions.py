@@ -1,4 +1,4 @@
-"""Small texts that would grow without end if they were expanded, and large ones of one kind of part: each leaves the rest in peace."""
+"""Small texts that would grow without end if they were expanded, and large ones of one kind of part: none of them affects the rest."""
 
 import json
 import sys

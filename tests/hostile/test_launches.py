@@ -1,4 +1,4 @@
-"""Scripts, links, jobs and Makefiles of a stranger that start each other, or name what would grow: each leaves the rest in peace."""
+"""Scripts, links, jobs and Makefiles of a stranger that start each other, or name what would grow: none of them affects the rest."""
 
 import sys
 from collections.abc import Callable

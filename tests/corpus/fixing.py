@@ -4,7 +4,7 @@ Each recipe whose global batch follows on 8 GPUs gets a comment that states it. 
 might, and `--fix-settings` has to find a batch that is as stated again; of `--fix-declarations` the comment has to follow. The rest of
 the file must stay as it is, byte for byte, and the second run must change nothing.
 
-`python -m tests.corpus.mending` runs it over every recipe.
+`python -m tests.corpus.fixing` runs it over every recipe.
 """
 
 from collections import Counter
@@ -100,12 +100,12 @@ def breakages(source: Source, run: Run) -> Iterator[Broken]:
 
 
 def repaired(broken: Broken, kind: str) -> FixResult:
-    """What mending a broken recipe comes to."""
+    """What fixing a broken recipe comes to."""
     return fix(Alone(broken.source), (broken.source.path,), _SETTINGS, Given(), (kind,))
 
 
 def judged(broken: Broken, kind: str) -> str:
-    """`restored`, or what is wrong with the recipe after mending it."""
+    """`restored`, or what is wrong with the recipe after fixing it."""
     path = broken.source.path
     before = check(Alone(broken.source), (path,), _SETTINGS, Given())
     if not before.findings():

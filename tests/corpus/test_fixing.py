@@ -1,9 +1,9 @@
-"""A sample of the measurement in `mending`: what breaks one operand of a real recipe is fixed, and the rest stays byte for byte."""
+"""A sample of the measurement in `fixing`: what breaks one operand of a real recipe is fixed, and the rest stays byte for byte."""
 
 from itertools import islice
 
 from pytest_gbs.model.outcome import Applicability
-from tests.corpus.mending import measure, recipes
+from tests.corpus.fixing import measure, recipes
 
 # What is no failure of a repair: an operand that does not matter, and settings that no comment can fix.
 _ELSEWHERE = ("not broken", "the settings contradict themselves, whatever the comment says")
