@@ -8,13 +8,12 @@ import pytest
 from pytest_gbs.cli import main
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.hardware import CommandLineHardware
-from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
 from tests.cli.support import write
-from tests.support import check
+from tests.support import Noted, check
 
 SFT = "from trl import SFTConfig\n"
 ARGUMENTS = "from transformers import Trainer, TrainingArguments\n"
@@ -184,28 +183,13 @@ def test_json_names_the_cell_of_a_recipe(tmp_path: Path, monkeypatch: pytest.Mon
         assert [each["part"] for each in json.loads(capsys.readouterr().out)[key]] == ["cell 2"]
 
 
-class _Noted:
-    """A folder that notes which paths are asked for."""
-
-    def __init__(self, folder: Path) -> None:
-        self.base = WorkTree(folder)
-        self.asked: list[str] = []
-
-    def paths(self) -> tuple[str, ...]:
-        return self.base.paths()
-
-    def read(self, path: str) -> Source | Unreadable:
-        self.asked.append(path)
-        return self.base.read(path)
-
-
 def test_what_a_program_imports_from_elsewhere_is_not_looked_for_on_the_disk(tmp_path: Path) -> None:
     imports = "import torch\nfrom numpy import random\nfrom datasets import BATCH\nfrom own.sizes import ACCUMULATION\n"
     call = "SFTConfig(per_device_train_batch_size=BATCH, gradient_accumulation_steps=ACCUMULATION)\n"
     (tmp_path / "deep/own").mkdir(parents=True)
     (tmp_path / "deep/own/sizes.py").write_text("ACCUMULATION = 3\nbatch = 1\n")
     (tmp_path / "deep/train.py").write_text(SFT + imports + call)
-    tree = _Noted(tmp_path)
+    tree = Noted(tmp_path)
     (file,) = check(tree, (), Settings(), CommandLineHardware(), keep_runs=True).files
     assert sizes(file.runs[0]) == {Name.GRADIENT_ACCUMULATION_STEPS: 3}
     assert not [path for path in tree.asked if path.endswith(".py") and path not in tree.paths()]

@@ -6,7 +6,6 @@ import pytest
 
 from pytest_gbs import Given
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Expectation, Hardware, Settings
 from tests.rules.claimed import recipe
@@ -22,8 +21,7 @@ def report_on(folder: Path, settings: Settings, **files: str) -> Report:
 
 
 def batch(report: Report, entry: int) -> int | None:
-    size = report.files[0].runs[entry].geometry.get("global_batch_size")
-    return size.value if isinstance(size, Quantity) else None
+    return report.files[0].runs[entry].geometry.global_batch_size
 
 
 BIG = Hardware(("**",), num_nodes=4, gpus_per_node=8, origin="[[tool.gbs.launch]]", name="big cluster")

@@ -5,18 +5,8 @@ import io
 import pytest
 
 from pytest_gbs.cli._progress import ProgressTree
-from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.model.location import Source
-
-
-class Empty:
-    """A tree without files."""
-
-    def paths(self) -> tuple[str, ...]:
-        return ()
-
-    def read(self, path: str) -> Source:
-        return Source(path, "")
+from tests.support import in_memory
 
 
 @pytest.mark.parametrize(
@@ -28,7 +18,7 @@ class Empty:
 )
 def test_only_a_long_run_says_something(patience: float, expected: str) -> None:
     stream = io.StringIO()
-    watched = ProgressTree(OverlayTree(Empty(), {"a.yaml": "a: 1\n"}), stream, patience)
+    watched = ProgressTree(in_memory({"a.yaml": "a: 1\n"}), stream, patience)
     assert watched.paths() == ("a.yaml",)
     assert watched.read("a.yaml") == Source("a.yaml", "a: 1\n")
     watched.clear()
@@ -40,6 +30,6 @@ def test_a_terminal_that_is_gone_does_not_matter() -> None:
         def write(self, _: str) -> int:
             raise BrokenPipeError
 
-    watched = ProgressTree(Empty(), Gone(), 0)
+    watched = ProgressTree(in_memory({"a.yaml": ""}), Gone(), 0)
     assert watched.read("a.yaml") == Source("a.yaml", "")
     watched.clear()

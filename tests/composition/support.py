@@ -3,32 +3,23 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from pytest_gbs.composition import DocumentCache, compose
 from pytest_gbs.composition.composed import Composed, Override, Unresolved, UnresolvedReason
-from pytest_gbs.files.overlay import OverlayTree
-from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers import read
+from tests.support import in_memory
 
 ERROR = "error"
 # Reasons for which gbs may not know what OmegaConf knows.
 UNREAD = (UnresolvedReason.UNSUPPORTED, UnresolvedReason.RESOLVER)
 
 
-class _Empty(NamedTuple):
-    def paths(self) -> tuple[str, ...]:
-        return ()
-
-    def read(self, path: str) -> Source | Unreadable:
-        return Unreadable(path, "no such file")
-
-
 def tree(files: dict[str, str]) -> DocumentCache:
     """A tree that holds `files` and nothing else."""
-    return DocumentCache(OverlayTree(_Empty(), files), read)
+    return DocumentCache(in_memory(files), read)
 
 
 def composed(files: dict[str, str], *overrides: str, name: str = "config", **more: Any) -> Composed:

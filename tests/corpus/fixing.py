@@ -16,31 +16,17 @@ from pytest_gbs.api import KEEP_RUNS, check, fix
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.fixes.apply import FixResult
-from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Applicability
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.report import Role
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
-from tests.support import corpus
+from tests.support import corpus, in_memory
 
 GPUS = 8
 OPERANDS = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE)
 _SETTINGS = Settings()
-
-
-class Alone(NamedTuple):
-    """A tree of one file."""
-
-    source: Source
-
-    def paths(self) -> tuple[str, ...]:
-        """Its path."""
-        return (self.source.path,)
-
-    def read(self, path: str) -> Source | Unreadable:
-        """The file."""
-        return self.source if path == self.source.path else Unreadable(path, "there is no such file")
 
 
 class Broken(NamedTuple):
@@ -71,7 +57,7 @@ def claiming(source: Source) -> tuple[Source, Run] | None:
         return None
     ending = "\r\n" if "\r\n" in source.text else "\n"
     stated = source._replace(text=f"# gbs: {size.value} on {GPUS} gpus{ending}{source.text}")
-    report = check(Alone(stated), (stated.path,), _SETTINGS, Given(), KEEP_RUNS)
+    report = check(in_memory({stated.path: stated}), (stated.path,), _SETTINGS, Given(), KEEP_RUNS)
     (file, *others) = report.files
     if others or file.findings or dict(file.rules).get("GBS101") != "verified" or not file.runs:
         return None
@@ -79,7 +65,7 @@ def claiming(source: Source) -> tuple[Source, Run] | None:
 
 
 def _run(source: Source, given: Given) -> Run | None:
-    report = check(Alone(source), (source.path,), _SETTINGS, given, KEEP_RUNS)
+    report = check(in_memory({source.path: source}), (source.path,), _SETTINGS, given, KEEP_RUNS)
     files = [file for file in report.files if file.role == Role.RECIPE]
     return files[0].runs[0] if len(files) == 1 and files[0].runs and files[0].runs[0].launch is None else None
 
@@ -101,18 +87,18 @@ def breakages(source: Source, run: Run) -> Iterator[Broken]:
 
 def repaired(broken: Broken, kind: str) -> FixResult:
     """What fixing a broken recipe comes to."""
-    return fix(Alone(broken.source), (broken.source.path,), _SETTINGS, Given(), (kind,))
+    return fix(in_memory({broken.source.path: broken.source}), (broken.source.path,), _SETTINGS, Given(), (kind,))
 
 
 def judged(broken: Broken, kind: str) -> str:
     """`restored`, or what is wrong with the recipe after fixing it."""
     path = broken.source.path
-    before = check(Alone(broken.source), (path,), _SETTINGS, Given())
+    before = check(in_memory({broken.source.path: broken.source}), (path,), _SETTINGS, Given())
     if not before.findings():
         return "not broken"
     found = repaired(broken, kind)
     after = found.files[path][1] if path in found.files else broken.source
-    left = [finding.code for finding in check(Alone(after), (path,), _SETTINGS, Given()).findings()]
+    left = [finding.code for finding in check(in_memory({after.path: after}), (path,), _SETTINGS, Given()).findings()]
     if left and kind == Applicability.DECLARATIONS and not any(code.startswith("GBS1") for code in left):
         return "the settings contradict themselves, whatever the comment says"
     if left:
@@ -122,7 +108,7 @@ def judged(broken: Broken, kind: str) -> str:
         return "the rest has changed"
     if kind == Applicability.SETTINGS and not after.text.startswith(f"# gbs: {broken.claimed} on"):
         return "the claim has changed"
-    again = fix(Alone(after), (path,), _SETTINGS, Given(), (kind,))
+    again = fix(in_memory({after.path: after}), (path,), _SETTINGS, Given(), (kind,))
     return "changes again" if again.files else "restored"
 
 

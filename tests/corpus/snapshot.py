@@ -10,7 +10,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.report import Report, Role
 from tests.corpus.laid_out import report_on, repositories
 
@@ -35,14 +34,10 @@ def _repository(report: Report) -> dict[str, Any]:
     undetermined = [f"{o.at.source}: {o.message}, {o.implies}" for file in report.files for o in file.undetermined if o.claim]
     if undetermined:
         page["undetermined"] = undetermined
-    batches = {file.path: batch for file in report.recipes() if (batch := _batch(file.runs[0].geometry.get("global_batch_size")))}
+    batches = {file.path: batch for file in report.recipes() if (batch := file.runs[0].geometry.global_batch_size)}
     if batches:
         page["global_batch_size"] = batches
     return page
-
-
-def _batch(size: object) -> int | None:
-    return size.value if isinstance(size, Quantity) else None
 
 
 def text() -> str:

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.report import FileReport, Verdict
 from tests.corpus.laid_out import report_on, repositories
 from tests.corpus.sensitivity import changes
@@ -51,8 +50,7 @@ def test_the_corpus_is_as_it_was_read() -> None:
 )
 def test_the_alignment_handbook_is_verified(path: str, wanted: int) -> None:
     file = file_of(f"files/huggingface__alignment-handbook/{path}")
-    size = file.runs[0].geometry.get("global_batch_size")
-    assert (file.verdict, size.value if isinstance(size, Quantity) else None) == (Verdict.VERIFIED, wanted)
+    assert (file.verdict, _batch(file)) == (Verdict.VERIFIED, wanted)
 
 
 def test_the_alignment_handbook_reads_three_verified_and_nineteen_unclaimed() -> None:
@@ -105,8 +103,7 @@ def test_what_was_worked_out_by_hand_comes_out() -> None:
 
 
 def _batch(file: FileReport) -> int | None:
-    size = file.runs[0].geometry.get("global_batch_size")
-    return size.value if isinstance(size, Quantity) else None
+    return file.runs[0].geometry.global_batch_size
 
 
 # Changes after which the claim still holds as it is written, by file, size, and the new number.

@@ -1,44 +1,25 @@
 """Files in memory, for tests that fix them."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from pytest_gbs import Given
 from pytest_gbs.api import fix, ignore
 from pytest_gbs.fixes.apply import FixResult
-from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.outcome import Applicability
 from pytest_gbs.model.settings import Settings
+from tests.support import in_memory
 
 SETTINGS, DECLARATIONS = Applicability.SETTINGS, Applicability.DECLARATIONS
 
 
-class Memory(NamedTuple):
-    """A tree of texts by path."""
-
-    files: Mapping[str, str]
-
-    def paths(self) -> tuple[str, ...]:
-        """All paths."""
-        return tuple(sorted(self.files))
-
-    def read(self, path: str) -> Source | Unreadable:
-        """The text at `path`."""
-        return Source(path, self.files[path]) if path in self.files else Unreadable(path, "there is no such file")
-
-    def exists(self, path: str) -> bool:
-        """Whether there is a file at `path`."""
-        return path in self.files
-
-
 def repaired(files: Mapping[str, str], *kinds: str, given: Given | None = None) -> FixResult:
     """What fixing `files` comes to."""
-    return fix(Memory(files), (), Settings(), given or Given(), kinds)
+    return fix(in_memory(files), (), Settings(), given or Given(), kinds)
 
 
 def ignored(files: Mapping[str, str], reason: str = "") -> FixResult:
     """What silencing all findings of `files` comes to."""
-    return ignore(Memory(files), (), Settings(), Given(), reason)
+    return ignore(in_memory(files), (), Settings(), Given(), reason)
 
 
 def text(found: FixResult, before: str, path: str = "sft.yaml") -> str:

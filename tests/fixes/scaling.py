@@ -4,28 +4,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pytest_gbs import Given
-from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.fixes.scale import ScaleContext, Target, scale
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.scaling import Scaled, Stuck
 from pytest_gbs.model.settings import Settings
-from tests.support import check
-
-
-class Empty(NamedTuple):
-    """A tree without files."""
-
-    root: str = ""
-
-    def paths(self) -> tuple[str, ...]:
-        """No files."""
-        return ()
-
-    def read(self, path: str) -> Source | Unreadable:
-        """A file that does not exist."""
-        return Unreadable(path, "there is no such file")
+from tests.support import check, in_memory
 
 
 class Bench(NamedTuple):
@@ -36,7 +21,7 @@ class Bench(NamedTuple):
 
     def report(self, files: Mapping[str, Source], given: Given) -> Report:
         """The report on the file, or on what stands in its place."""
-        tree = OverlayTree(Empty(), {self.source.path: self.source, **files})
+        tree = in_memory({self.source.path: self.source, **files})
         return check(tree, (self.source.path,), Settings(), given, keep_runs=True)
 
     def runs(self) -> list[Run]:

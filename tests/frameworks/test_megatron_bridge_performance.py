@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.quantity import Name
 from tests.launches.building import checked, codes, launched
 
 SCRIPT = "python scripts/performance/setup_experiment.py --model_recipe_name llama3_8b {}\n"
@@ -14,8 +14,7 @@ def sizes(folder: Path, flags: str) -> list[int | None]:
     """Global batch, accumulation and data-parallel size of the one launch."""
     (run,) = launched(checked(folder, {"run.sh": SCRIPT.format(flags)}))
     wanted = (Name.GLOBAL_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
-    found = [run.geometry.get(name) for name in wanted]
-    return [size.value if isinstance(size, Quantity) else None for size in found]
+    return [run.geometry.value(name) for name in wanted]
 
 
 DEGREES = " --tensor_model_parallel_size 2 --pipeline_model_parallel_size 4 --context_parallel_size 1"

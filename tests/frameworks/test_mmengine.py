@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.run import Run
 from tests.launches.building import checked, codes
 
@@ -28,7 +28,7 @@ def runs(folder: Path, files: dict[str, str]) -> list[Run]:
 def sizes(folder: Path, config: str, parts: dict[str, str] = PARTS) -> list[int | None]:
     """The micro batch and the accumulation of a configuration beside its parts."""
     (run,) = runs(folder, {**parts, "net/config.py": config})
-    return [size.value if isinstance(size := run.geometry.get(name), Quantity) else None for name in BATCH]
+    return [run.geometry.value(name) for name in BATCH]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.hardware import CommandLineHardware
-from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import FileReport
 from pytest_gbs.model.settings import Settings
 from tests.support import check
@@ -18,8 +18,7 @@ def files(folder: Path, text: str, world: int | None = None) -> tuple[FileReport
 
 
 def size(file: FileReport, name: str) -> int | None:
-    found = file.runs[0].geometry.get(name)
-    return found.value if isinstance(found, Quantity) else None
+    return file.runs[0].geometry.value(name)
 
 
 TITAN = """\

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.hardware import CommandLineHardware
-from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import FileReport
 from pytest_gbs.model.settings import Settings
 from tests.support import check
@@ -38,8 +38,7 @@ def file(folder: Path, text: str, gpus: int | None = None, **others: str) -> Fil
 
 
 def sizes(found: FileReport, *names: str) -> list[int | None]:
-    geometry = found.runs[0].geometry
-    return [size.value if isinstance(size := geometry.get(name), Quantity) else None for name in names]
+    return [found.runs[0].geometry.value(name) for name in names]
 
 
 BATCH = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BATCH_SIZE)

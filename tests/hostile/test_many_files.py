@@ -11,12 +11,11 @@ import pytest
 from pytest_gbs import Given, Settings
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.launches.find import Scripts
-from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report, Verdict
 from pytest_gbs.shell.limits import MOST_NESTED, MOST_SEARCHES, MOST_SHARED, MOST_STEPS
 from tests.cli.support import write
 from tests.launches.building import recipe
-from tests.support import check
+from tests.support import Noted, check
 
 MOST_SECONDS = 20  # each took minutes, or would have with twice as many files
 LAUNCH = "accelerate launch --num_processes 8 train.py --config sft.yaml\n"
@@ -106,36 +105,23 @@ def test_a_thousand_folders_in_each_other_take_no_time(tmp_path: Path) -> None:
     assert [file.verdict for file in report.files] == [Verdict.VERIFIED] * 2
 
 
-class _Counted:
-    """A working tree that counts how often each of its files is read."""
-
-    def __init__(self, root: Path) -> None:
-        self.inner = WorkTree(str(root))
-        self.reads = Counter[str]()
-
-    def paths(self) -> tuple[str, ...]:
-        return self.inner.paths()
-
-    def read(self, path: str) -> Source | Unreadable:
-        self.reads[path] += 1
-        return self.inner.read(path)
-
-
 def test_files_that_a_thousand_commands_name_are_not_read_for_each(tmp_path: Path) -> None:
     launch = LAUNCH.replace("train.py", "scripts/trian.py")
     write(tmp_path, {"sft.yaml": recipe(), "scripts/train.py": "", "scripts/other.py": "", "run.sh": launch * 1_000})
-    tree = _Counted(tmp_path)
+    tree = Noted(tmp_path)
     report = check(tree, ("run.sh",), Settings(), Given())
     assert "GBS311" in {finding.code for file in report.files for finding in file.findings}
-    assert tree.reads["sft.yaml"] < 20, tree.reads
-    assert tree.reads["run.sh"] < 20
+    reads = Counter(tree.asked)
+    assert reads["sft.yaml"] < 20, reads
+    assert reads["run.sh"] < 20
 
 
 def test_a_file_that_is_checked_is_read_once(tmp_path: Path) -> None:
     write(tmp_path, {f"{n}/sft.yaml": recipe() for n in range(20)})
-    tree = _Counted(tmp_path)
+    tree = Noted(tmp_path)
     check(tree, (), Settings(), Given())
-    assert {tree.reads[f"{n}/sft.yaml"] for n in range(20)} == {1}
+    reads = Counter(tree.asked)
+    assert {reads[f"{n}/sft.yaml"] for n in range(20)} == {1}
 
 
 def test_scripts_whose_functions_double_share_one_budget(tmp_path: Path) -> None:

@@ -2,33 +2,23 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from pytest_gbs import Given
-from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.formats import json as json_format
 from pytest_gbs.formats._format import FormatOptions
-from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
-from tests.support import check
+from tests.support import check, in_memory
 
 Recipe = Mapping[str, Any]
 
 
-class Empty(NamedTuple):
-    def paths(self) -> tuple[str, ...]:
-        return ()
-
-    def read(self, path: str) -> Source | Unreadable:
-        return Unreadable(path, "there is no such file")
-
-
 def reported(files: Mapping[str, str], world_size: int | None = None) -> Report:
     """The report on files in memory."""
-    return check(OverlayTree(Empty(), files), (), Settings(), Given(world_size=world_size), keep_runs=True)
+    return check(in_memory(files), (), Settings(), Given(world_size=world_size), keep_runs=True)
 
 
 def shown(files: Mapping[str, str], world_size: int | None = None, examples: int = 0) -> list[dict[str, Any]]:

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from pytest_gbs import Given
 from pytest_gbs.api import fix
-from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.fixes.apply import FixResult
 from pytest_gbs.model.outcome import Applicability
 from pytest_gbs.model.settings import Settings
-from tests.properties.support import Empty, reported, shown, sizes
+from tests.properties.support import reported, shown, sizes
+from tests.support import in_memory
 
 SETTINGS, DECLARATIONS = Applicability.SETTINGS, Applicability.DECLARATIONS
 counts = st.sampled_from([1, 2, 3, 4, 6, 8, 16])
@@ -41,7 +41,7 @@ def recipes(draw: st.DrawFn) -> tuple[str, int, int, int]:
 
 
 def repaired(files: dict[str, str], kind: str) -> FixResult:
-    return fix(OverlayTree(Empty(), files), (), Settings(), Given(), (kind,))
+    return fix(in_memory(files), (), Settings(), Given(), (kind,))
 
 
 def after(found: FixResult, path: str, before: str) -> str:

@@ -13,7 +13,7 @@ from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.launch import Kind, Launch, LauncherFile, Start
-from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.run import Run
@@ -22,6 +22,7 @@ from pytest_gbs.rules.gbs305_deepspeed_disagrees import check
 from pytest_gbs.rules.gbs306_accelerate_accumulation import check as check_launcher
 from tests.rules.building import parsed
 from tests.support import check as check_tree
+from tests.support import in_memory
 
 RECIPE = """\
 model_name_or_path: my/model
@@ -32,19 +33,6 @@ gradient_accumulation_steps: 8
 NAMES_IT = RECIPE + "deepspeed: ds_config.json\n"
 ALONE = RECIPE + "use_slow_tokenizer: true\nwith_tracking: true\n"  # a script on accelerate itself
 LAUNCHER = "distributed_type: DEEPSPEED\nnum_processes: 8\ndeepspeed_config:\n  deepspeed_config_file: ds_config.json\n"
-
-
-class Files:
-    """A tree of files in memory."""
-
-    def __init__(self, **files: str) -> None:
-        self.files = {name.replace("__", "/").replace("_json", ".json").replace("_yaml", ".yaml"): text for name, text in files.items()}
-
-    def paths(self) -> tuple[str, ...]:
-        return tuple(sorted(self.files))
-
-    def read(self, path: str) -> Source | Unreadable:
-        return Source(path, self.files[path]) if path in self.files else Unreadable(path, "no such file")
 
 
 def config(train: object = None, micro: object = None, steps: object = None) -> str:
@@ -63,7 +51,7 @@ def run(recipe: str, world: int | None = None, launch: Launch | None = None) -> 
 
 
 def outcomes(recipe: str, text: str, world: int | None = None) -> list[Outcome]:
-    return list(check(Companions(Files(ds_config_json=text)).beside(run(recipe, world))))
+    return list(check(Companions(in_memory({"ds_config.json": text})).beside(run(recipe, world))))
 
 
 def launched(*quantities: Quantity) -> Launch:
@@ -183,27 +171,27 @@ def test_a_configuration_within_the_recipe_counts(inline: str, codes: list[str])
 @pytest.mark.parametrize(
     ("named", "files", "expected"),
     [
-        ("ds.json", {"ds_json": "{}", "recipes__ds_json": "{}"}, "ds.json"),
-        ("ds.json", {"recipes__ds_json": "{}", "recipes__a__ds_json": "{}"}, "recipes/a/ds.json"),
-        ("../ds.json", {"recipes__ds_json": "{}"}, "recipes/ds.json"),
-        ("ds.json", {"other__ds_json": "{}"}, None),
-        ("../../../ds.json", {"ds_json": "{}"}, None),
-        ("/ds.json", {"ds_json": "{}"}, None),
-        ("ds.json", {"ds_json": "{"}, None),
+        ("ds.json", {"ds.json": "{}", "recipes/ds.json": "{}"}, "ds.json"),
+        ("ds.json", {"recipes/ds.json": "{}", "recipes/a/ds.json": "{}"}, "recipes/a/ds.json"),
+        ("../ds.json", {"recipes/ds.json": "{}"}, "recipes/ds.json"),
+        ("ds.json", {"other/ds.json": "{}"}, None),
+        ("../../../ds.json", {"ds.json": "{}"}, None),
+        ("/ds.json", {"ds.json": "{}"}, None),
+        ("ds.json", {"ds.json": "{"}, None),
         ("auto", {"auto": "{}"}, None),
-        ("ds_${stage}.json", {"ds_json": "{}"}, None),
+        ("ds_${stage}.json", {"ds.json": "{}"}, None),
     ],
     ids=["root first", "own folder", "above", "elsewhere", "outside", "absolute", "unreadable", "no file", "interpolated"],
 )
 def test_a_path_is_looked_up_from_the_root_then_upwards(named: str, files: dict[str, str], expected: str | None) -> None:
     document = parsed(f"deepspeed: {named}\n", "recipes/a/sft.yaml")
-    found = [each.document.source.path for each in Companions(Files(**files)).named(document, ("deepspeed",))]
+    found = [each.document.source.path for each in Companions(in_memory(files)).named(document, ("deepspeed",))]
     assert found == ([expected] if expected else [])
 
 
 def of_launcher(recipe: str, text: str) -> list[Outcome]:
     """The outcomes where the launcher file names the configuration."""
-    files = Files(zero2_yaml=LAUNCHER, ds_config_json=text)
+    files = in_memory({"zero2.yaml": LAUNCHER, "ds_config.json": text})
     return list(check(Companions(files).beside(run(recipe, 8, launched()))))
 
 
@@ -247,7 +235,7 @@ def given(value: int) -> Quantity:
     ],
 )
 def test_the_accumulation_of_a_launcher_file_is_compared(recipe: str, launch: Launch | None, severities: list[str]) -> None:
-    launched_run = Companions(Files(ds_config_json=config("auto", "auto", "auto"))).beside(run(recipe, 8, launch))
+    launched_run = Companions(in_memory({"ds_config.json": config("auto", "auto", "auto")})).beside(run(recipe, 8, launch))
     found = [each for each in check_launcher(launched_run) if isinstance(each, Finding)]
     assert [each.severity for each in found] == severities
     assert all(each.at.source == "zero2.yaml" for each in found)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from pytest_gbs import Given
-from pytest_gbs.files.regular import MISSING
 from pytest_gbs.files.shipped import read_schema
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks._formulas import formula, relation
@@ -20,7 +19,6 @@ from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.equation import Enforcement, Rounding
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.framework import Arguments, Framework, Loader, SameAs, Treatment
-from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
@@ -30,7 +28,7 @@ from pytest_gbs.settings.framework_mistakes import SIZES
 from pytest_gbs.settings.frameworks import describe
 from tests.cli.support import write
 from tests.schema_strategies import nearly
-from tests.support import check
+from tests.support import check, in_memory
 
 SCHEMA: dict[str, Any] = json.loads(read_schema("framework"))
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -615,19 +613,6 @@ _GIVEN: dict[str, dict[str, Any]] = {
 }
 
 
-class _Files:
-    """A tree of files in memory."""
-
-    def __init__(self, files: dict[str, str]) -> None:
-        self._files = files
-
-    def paths(self) -> tuple[str, ...]:
-        return tuple(self._files)
-
-    def read(self, path: str) -> Source | Unreadable:
-        return Source(path, self._files[path]) if path in self._files else Unreadable(path, MISSING)
-
-
 @examples(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(nearly(SCHEMA, SCHEMA, _SOME, _OF_PARTS), st.lists(_FORMULAS, max_size=2), st.sets(st.sampled_from(sorted(_GIVEN))))
 def test_no_table_of_a_user_ends_in_a_traceback(raw: dict[str, Any], formulas: list[str], sections: set[str]) -> None:
@@ -641,7 +626,7 @@ def test_no_table_of_a_user_ends_in_a_traceback(raw: dict[str, Any], formulas: l
         assert sentences(described.wrong, "gbs.toml", "", ())
         return
     text = "# global batch size 64 = 8 x 8\na: 8\nb: 2\nc: {d: -1}\nbatch: {x: [1]}\n"
-    check(_Files({"run.yaml": text}), ["run.yaml"], Settings(frameworks=described.tables), Given())
+    check(in_memory({"run.yaml": text}), ["run.yaml"], Settings(frameworks=described.tables), Given())
 
 
 # The two notations.
