@@ -8,15 +8,13 @@ from pytest_gbs import Given
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Expectation, Hardware, Settings
+from tests.cli.support import write
 from tests.rules.claimed import recipe
 from tests.support import check
 
 
 def report_on(folder: Path, settings: Settings, **files: str) -> Report:
-    for name, text in files.items():
-        path = folder / (name.replace("__", "/") + ".yaml")
-        path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text(text, encoding="utf-8")
+    write(folder, {name.replace("__", "/") + ".yaml": text for name, text in files.items()})
     return check(WorkTree(folder), (), settings, Given(), keep_runs=True)
 
 

@@ -40,7 +40,7 @@ def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        path.write_bytes(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
     return root
 
 

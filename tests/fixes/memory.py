@@ -7,6 +7,7 @@ from pytest_gbs.api import fix, ignore
 from pytest_gbs.fixes.apply import FixResult
 from pytest_gbs.model.outcome import Applicability
 from pytest_gbs.model.settings import Settings
+from tests.rules import claimed
 from tests.support import in_memory
 
 SETTINGS, DECLARATIONS = Applicability.SETTINGS, Applicability.DECLARATIONS
@@ -28,9 +29,5 @@ def text(found: FixResult, before: str, path: str = "sft.yaml") -> str:
 
 
 def recipe(micro: object = 4, accumulation: object = 2, header: str = "", trailing: str = "", more: str = "") -> str:
-    """A small SFT recipe; None leaves a key out."""
-    lines = [f"# {header}"] if header else []
-    lines += ["model_name_or_path: my/model", "dataset_name: my/data", "max_length: 4096"]
-    lines += [f"per_device_train_batch_size: {micro}"] if micro is not None else []
-    lines += [f"gradient_accumulation_steps: {accumulation}" + (f"  # {trailing}" if trailing else "")] if accumulation is not None else []
-    return "\n".join([*lines, *([more] if more else [])]) + "\n"
+    """A small SFT recipe of 8 on each GPU; None leaves a key out."""
+    return claimed.recipe(micro, accumulation, header, trailing, more)

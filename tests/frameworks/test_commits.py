@@ -8,6 +8,7 @@ from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
+from tests.cli.support import write
 from tests.support import check
 
 COMMIT = "trl @ git+https://github.com/huggingface/trl.git@019fc6dbaa03b888f9d5c1845f0f690da8ed310c\n"
@@ -22,9 +23,8 @@ CLAIM = GRPO.replace("{micro}", "{micro}  # global batch size {batch}")
 
 
 def _report(folder: Path, text: str, pin: str = COMMIT, processes: int = 1) -> Report:
-    (folder / "requirements.txt").write_text(pin, encoding="utf-8")
-    (folder / "grpo.yaml").write_text(text, encoding="utf-8")
-    return check(WorkTree(folder), (), Settings(), CommandLineHardware(world_size=processes))
+    tree = WorkTree(write(folder, {"requirements.txt": pin, "grpo.yaml": text}))
+    return check(tree, (), Settings(), CommandLineHardware(world_size=processes))
 
 
 def _reported(report: Report) -> tuple[list[tuple[str, str]], list[str]]:

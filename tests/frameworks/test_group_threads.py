@@ -10,6 +10,7 @@ from pytest_gbs.model.quantity import Name, Reason
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
+from tests.cli.support import write
 from tests.frameworks.building import value
 from tests.support import check
 
@@ -20,9 +21,8 @@ RECIPE = "model_name_or_path: my/model\ndataset_name: my/data\nnum_generations: 
 
 def report(folder: Path, pins: str, processes: int, name: str, text: str) -> Report:
     """The check of one file beside a requirements file, on so many processes."""
-    (folder / "requirements.txt").write_text(pins.replace(" ", "\n"), encoding="utf-8")
-    (folder / name).write_text(text, encoding="utf-8")
-    return check(WorkTree(folder), (), Settings(), CommandLineHardware(world_size=processes), keep_runs=True)
+    tree = WorkTree(write(folder, {"requirements.txt": pins.replace(" ", "\n"), name: text}))
+    return check(tree, (), Settings(), CommandLineHardware(world_size=processes), keep_runs=True)
 
 
 def judged(found: Report) -> tuple[Run, bool]:

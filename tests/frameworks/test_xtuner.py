@@ -9,6 +9,7 @@ from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import FileReport
 from pytest_gbs.model.settings import Settings
+from tests.cli.support import write
 from tests.support import check
 
 CONFIG = """\
@@ -31,10 +32,9 @@ def config(micro: int = 1, accumulation: int = 16, sequence: int = 1, comment: s
 
 
 def file(folder: Path, text: str, gpus: int | None = None, **others: str) -> FileReport:
-    for name, each in {"config": text, **others}.items():
-        (folder / f"{name}.py").write_text(each, encoding="utf-8")
-    hardware = CommandLineHardware(world_size=gpus)
-    return next(each for each in check(WorkTree(folder), (), Settings(), hardware, keep_runs=True).files if each.path == "config.py")
+    tree = WorkTree(write(folder, {f"{name}.py": each for name, each in {"config": text, **others}.items()}))
+    report = check(tree, (), Settings(), CommandLineHardware(world_size=gpus), keep_runs=True)
+    return next(each for each in report.files if each.path == "config.py")
 
 
 def sizes(found: FileReport, *names: str) -> list[int | None]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.cli import main
-from tests.hostile.watched import GOOD, write
+from tests.cli.support import write
+from tests.hostile.watched import GOOD
 from tests.support import PYTHON
 
 BAD = GOOD + "# global batch size 999 on 8 GPUs\n"

@@ -12,7 +12,8 @@ from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.settings import Settings
-from tests.hostile.watched import GOOD, run, write
+from tests.cli.support import write
+from tests.hostile.watched import GOOD, run
 from tests.launches.building import accelerate
 from tests.support import PYTHON, check
 

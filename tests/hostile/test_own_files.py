@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.support import write
 from tests.hostile.texts import numbered
-from tests.hostile.watched import GOOD, run, run_beside_good, run_calmly, write
+from tests.hostile.watched import GOOD, run, run_beside_good, run_calmly
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no links, no getrusage")
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.support import write
 from tests.hostile.texts import RUN, cells
-from tests.hostile.watched import run, run_beside_good, write
+from tests.hostile.watched import run, run_beside_good
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no getrusage")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.support import write
 from tests.git import Git
-from tests.hostile.watched import GOOD, Watched, run, write
+from tests.hostile.watched import GOOD, Watched, run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo") or shutil.which("git") is None, reason="no named pipes here, or no git")
 

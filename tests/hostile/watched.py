@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tests.cli.support import write
 from tests.launches.building import recipe
 from tests.support import PYTHON
 
@@ -71,14 +72,6 @@ class Watched(NamedTuple):
     def within(self) -> bool:
         """Whether it took as much time and memory as one file may."""
         return self.megabytes < MOST_MEGABYTES and self.seconds < MOST_SECONDS
-
-
-def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files below `folder`."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
 
 
 def run(folder: Path, *arguments: str, meanwhile: str = _NOTHING_MEANWHILE) -> Watched:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_gbs import Given, Settings
 from pytest_gbs.files.worktree import WorkTree
+from tests.cli import support
 from tests.support import check
 
 RECIPE = "model_name_or_path: base\ndataset_name: data\nnum_train_epochs: 1\npacking: false\nmax_length: 2048\n"
@@ -48,14 +49,7 @@ def _without_other_plugins(pytester: pytest.Pytester, monkeypatch: pytest.Monkey
 def write(pytester: pytest.Pytester) -> Write:
     """What writes files into a repository that is marked as one."""
 
-    def _write(files: dict[str, str]) -> Path:
-        for name, text in {"gbs.toml": "", **files}.items():
-            path = pytester.path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        return pytester.path
-
-    return _write
+    return lambda files: support.write(pytester.path, {"gbs.toml": "", **files})
 
 
 @pytest.fixture

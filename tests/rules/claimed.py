@@ -8,6 +8,7 @@ from pytest_gbs.arithmetic.wording import assumed
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.outcome import Finding, Undetermined
 from pytest_gbs.model.settings import Hardware, Settings
+from tests.cli.support import write
 from tests.support import check
 
 ACCELERATE = """\
@@ -32,8 +33,8 @@ class Checked(NamedTuple):
         return [finding.severity for finding in self.findings]
 
 
-def recipe(micro: int | None = 1, accumulation: int | None = 2, header: str = "", trailing: str = "", more: str = "") -> str:
-    """A small SFT recipe with a comment at its head or behind its accumulation."""
+def recipe(micro: object = 1, accumulation: object = 2, header: str = "", trailing: str = "", more: str = "") -> str:
+    """A small SFT recipe with a comment at its head or behind its accumulation; None leaves a key out."""
     lines = [f"# {header}"] if header else []
     lines += ["model_name_or_path: my/model", "dataset_name: my/data", "max_length: 4096"]
     if micro is not None:
@@ -52,13 +53,8 @@ def checked(
     folder: Path, text: str, *, name: str = "sft.yaml", settings: Settings | None = None, given: Given | None = None, **others: str
 ) -> Checked:
     """What checking `text` comes to, beside other files named `x_yaml="..."` for `launch/x.yaml`."""
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(text, encoding="utf-8")
-    for other, content in others.items():
-        path = folder / "launch" / other.replace("_yaml", ".yaml")
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    report = check(WorkTree(folder), (name,), settings or Settings(), given or Given())
+    beside = {f"launch/{other.replace('_yaml', '.yaml')}": content for other, content in others.items()}
+    report = check(WorkTree(write(folder, {name: text, **beside})), (name,), settings or Settings(), given or Given())
     (file,) = report.files
     return Checked(file.verdict, [f.code for f in file.findings], file.findings, file.undetermined, tuple(map(assumed, file.assumptions)))
 

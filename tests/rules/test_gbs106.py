@@ -8,6 +8,7 @@ from pytest_gbs import Given
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.report import FileReport, Verdict
 from pytest_gbs.model.settings import Settings
+from tests.cli.support import write
 from tests.rules.claimed import recipe
 from tests.support import check
 
@@ -21,9 +22,7 @@ def script(flags: str, name: str = "sft.yaml", more: str = "") -> str:
 
 
 def checked(folder: Path, files: dict[str, str], name: str = "sft.yaml") -> FileReport:
-    for path, text in files.items():
-        (folder / path).write_text(text, encoding="utf-8")
-    report = check(WorkTree(folder), (), Settings(), Given())
+    report = check(WorkTree(write(folder, files)), (), Settings(), Given())
     return next(file for file in report.files if file.path == name)
 
 

@@ -20,6 +20,7 @@ from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules.gbs305_deepspeed_disagrees import check
 from pytest_gbs.rules.gbs306_accelerate_accumulation import check as check_launcher
+from tests.cli.support import write
 from tests.rules.building import parsed
 from tests.support import check as check_tree
 from tests.support import in_memory
@@ -268,17 +269,15 @@ def test_tensor_parallelism_of_a_deepspeed_file_divides_the_ranks(tmp_path: Path
 
 def batch(folder: Path, recipe: str, text: str) -> int | None:
     """The global batch size of a recipe on two GPUs, beside a DeepSpeed configuration."""
-    (folder / "sft.yaml").write_text(recipe, encoding="utf-8")
-    (folder / "ds_config.json").write_text(text, encoding="utf-8")
-    report = check_tree(WorkTree(folder), ("sft.yaml",), Settings(), CommandLineHardware(world_size=2), keep_runs=True)
+    tree = WorkTree(write(folder, {"sft.yaml": recipe, "ds_config.json": text}))
+    report = check_tree(tree, ("sft.yaml",), Settings(), CommandLineHardware(world_size=2), keep_runs=True)
     return report.files[0].runs[0].geometry.global_batch_size
 
 
 def _pinned(folder: Path, pin: str, recipe: str, text: str) -> list[str]:
     """What is reported of a recipe and its DeepSpeed configuration in a repository that asks for these versions."""
-    for name, content in (("requirements.txt", pin), ("sft.yaml", recipe), ("ds_config.json", text)):
-        (folder / name).write_text(content, encoding="utf-8")
-    report = check_tree(WorkTree(folder), (), Settings(), CommandLineHardware(world_size=8))
+    tree = WorkTree(write(folder, {"requirements.txt": pin, "sft.yaml": recipe, "ds_config.json": text}))
+    report = check_tree(tree, (), Settings(), CommandLineHardware(world_size=8))
     return [finding.message for file in report.files for finding in file.findings if finding.code == "GBS305"]
 
 

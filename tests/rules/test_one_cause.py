@@ -7,6 +7,7 @@ import pytest
 from pytest_gbs import Given
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.settings import Settings
+from tests.cli.support import write
 from tests.rules.claimed import recipe
 from tests.support import check
 
@@ -14,9 +15,7 @@ LAUNCH = "torchrun --nproc_per_node {gpus} train.py --config sft.yaml{more}\n"
 
 
 def codes(folder: Path, files: dict[str, str]) -> list[str]:
-    for path, text in files.items():
-        (folder / path).write_text(text, encoding="utf-8")
-    report = check(WorkTree(folder), (), Settings(), Given())
+    report = check(WorkTree(write(folder, files)), (), Settings(), Given())
     return sorted(finding.code for finding in report.findings())
 
 
