@@ -12,8 +12,8 @@ from pytest_gbs.model.report import Report
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules import manuals
-from tests.fixes.memory import DECLARATIONS, SETTINGS, Memory, recipe, repaired, text
-from tests.support import check
+from tests.fixes.memory import DECLARATIONS, SETTINGS, recipe, repaired, text
+from tests.support import check, in_memory
 
 # 2 nodes of 8: micro x accumulation x 16.
 HEADER = "Config for 2 nodes of 8 x H100s with GBS 128"
@@ -268,7 +268,7 @@ def test_a_huge_file_is_refused_in_one_line() -> None:
 
 def test_fixes_are_tried_so_often_that_so_many_files_are_checked_again() -> None:
     files = {f"{number}.yaml": recipe(4, 4, HEADER) for number in range(300)}
-    tree = Memory(files)
+    tree = in_memory(files)
     report = check(tree, (), Settings(), Given())
     tried: list[list[str]] = []
 
@@ -284,13 +284,13 @@ def test_fixes_are_tried_so_often_that_so_many_files_are_checked_again() -> None
 
 def test_what_is_refused_of_one_file_is_found_by_halves() -> None:
     files = {f"{number:02}.yaml": recipe(4, 4, HEADER) for number in range(64)}
-    tree = Memory(files)
+    tree = in_memory(files)
     report = check(tree, (), Settings(), Given())
     tried: list[int] = []
 
     def all_but_one(changed: Mapping[str, Source]) -> Report:
         tried.append(len(changed))
-        fixed = Memory(files | {path: source.text for path, source in changed.items()})
+        fixed = in_memory(files | {path: source.text for path, source in changed.items()})
         return report if "37.yaml" in changed else check(fixed, (), Settings(), Given())
 
     found = apply_fixes(report, tree.read, all_but_one, (SETTINGS,))
