@@ -26,6 +26,7 @@ LAUNCHING: Final = (
     "megatron ",
     "mpiexec",
     "mpirun",
+    "msrun",
     "orchestrator @",
     "oumi ",
     "python",
