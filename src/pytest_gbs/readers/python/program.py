@@ -80,7 +80,7 @@ class Program(NamedTuple):
 
 
 class _Kept:
-    """The programs that were read last, the oldest first; all but the newest have at most `MOST_KEPT_PYTHON` characters together.
+    """The programs that were read last, the oldest first: of at most `MOST_KEPT_PYTHON` characters together, or one that is longer.
 
     Each launch of a program asks for it again, and for those that it imports.
     """
