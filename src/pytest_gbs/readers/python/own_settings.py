@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from pytest_gbs.model.document import PYTHON, Document, Keyed, Mapping, Scalar
@@ -31,12 +32,14 @@ def read_own_settings(source: Source, names: frozenset[str]) -> Iterator[Documen
     comments = ProgramComments(program)
     nodes = list(ast.walk(program.tree))
     fields = {id(at) for node in nodes if isinstance(node, ast.ClassDef) for _, at, _ in _given(node)}
-    bound = [each.id.lower() for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and id(each) not in fields]
+    stored = (each for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and id(each) not in fields)
+    bound = Counter(each.id.lower() for each in stored)
     number = 0
     for node in nodes:
         given = [(name, at, value) for name, at, value in _given(node) if name in names]
-        if not isinstance(node, (ast.ClassDef, ast.Dict, ast.Call)):
-            given = [each for each in given if bound.count(each[0]) == 1]
+        is_whole = isinstance(node, (ast.ClassDef, ast.Dict, ast.Call))
+        if not is_whole:
+            given = [each for each in given if bound[each[0]] == 1]
         if len({name for name, _, _ in given}) < max(2, len(given)):
             continue
         number += 1
@@ -47,7 +50,7 @@ def read_own_settings(source: Source, names: frozenset[str]) -> Iterator[Documen
         )
         keyed: Keyed = {(key.text,): (key, value) for key, value in entries}
         root = Mapping(entries[0][0].start, entries[-1][1].stop, entries)
-        around = node if isinstance(node, (ast.ClassDef, ast.Dict, ast.Call)) else given[0][1]
+        around = node if is_whole else given[0][1]
         yield Document(
             source, number, PYTHON, root, keyed, comments.of_call(around, keyed, alone=False), (), part=program.part(given[0][1])
         )
