@@ -107,7 +107,7 @@ def test_no_more_processes_than_gpus_are_in_order(count: int) -> None:
 
 def test_a_default_may_be_set_to_what_the_job_has() -> None:
     start = start_of(job("--nodes=1", "--gres=gpu:4") + "torchrun --nproc_per_node ${GPUS:-8} train.py")
-    assert problems(start) == [("8 processes are started, but the job has 1 nodes x 4 = 4 GPUs", False)]
+    assert problems(start) == [("8 processes are started, but the job has 1 node x 4 = 4 GPUs", False)]
 
 
 TRAINER = "import os\nfrom transformers import Trainer\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_gbs.arithmetic.wording import counted
 from pytest_gbs.launches.programs._words import devices, note, world
 from pytest_gbs.model.command import Command, Directive, Wrapper, options
 from pytest_gbs.model.digits import whole_number
@@ -129,7 +130,7 @@ def _allocated(stated: dict[str, Value]) -> Quantity | None:
         times = 1 if name == "--gpus" else _tasks(stated) if name == "--gpus-per-task" else nodes
         if times is None or each * times < 1:
             return None
-        how = "" if name == "--gpus" else f"{times} {'tasks' if name == '--gpus-per-task' else 'nodes'} x {each}"
+        how = "" if name == "--gpus" else f"{counted(times, 'task' if name == '--gpus-per-task' else 'node')} x {each}"
         return Quantity(Name.WORLD_SIZE, each * times, Origin.LAUNCH, at=value.at, key=name, note=Note(how))
     return None
 
@@ -169,6 +170,6 @@ def _is_part(start: Start, command: Command) -> bool:
 def _too_many(start: Start, gpus: Quantity) -> Iterator[Problem]:
     for size in start.sizes:
         if size.name == Name.WORLD_SIZE and isinstance(size, Quantity) and size.value > gpus.value and size.at and gpus.at:
-            has = f"{gpus.note.words} = {gpus.value}" if gpus.note.words else str(gpus.value)
-            message = f"{size.value} processes are started, but the job has {has} GPUs"
+            has = f"{gpus.note.words} = " if gpus.note.words else ""
+            message = f"{counted(size.value, 'process')} are started, but the job has {has}{counted(gpus.value, 'GPU')}"
             yield Problem(message, size.at, ((gpus.at, "GPUs of the job"),), stops=size.note.kind != Noted.DEFAULT)
