@@ -16,7 +16,7 @@ from pytest_gbs.model.report import FileReport, Role, Verdict
 from pytest_gbs.model.rule import About, Rule, Scope
 from pytest_gbs.model.run import Run
 
-from ..rules.building import run
+from ..rules.building import parsed, run
 
 
 def nothing(_: object) -> Iterator[Outcome]:
@@ -79,11 +79,15 @@ def test_a_recipe_by_itself_is_shown_as_it_was_said() -> None:
 
 def test_a_document_made_of_several_has_its_places_in_them() -> None:
     key: KeyPath = ("batch",)
-    real, made_up = Location("base.yaml", 7, 8), AT._replace(path=key)
-    finding = found("T6", at=made_up)._replace(related=(Related(made_up, "micro"), Related(AT, "other")))
+    real, made_up, comment = Location("base.yaml", 7, 8), Location("sft.yaml", 7, 8, key), AT._replace(path=key)
+    finding = found("T6", at=made_up)._replace(related=(Related(made_up, "micro"), Related(AT, "other"), Related(comment, "claimed")))
     said = reported(finding, Verified("T6", made_up), Verified("T6"))
-    composed = run()._replace(places={key: real})
-    placed = [finding._replace(at=real, related=(Related(real, "micro"), Related(AT, "other"))), Verified("T6", real), Verified("T6")]
+    composed = run()._replace(document=parsed("batch: 8\n"), places={key: real})
+    placed = [
+        finding._replace(at=real, related=(Related(real, "micro"), Related(AT, "other"), Related(comment, "claimed"))),
+        Verified("T6", real),
+        Verified("T6"),
+    ]
     assert finalise.at_real_places(said, composed) == {"T6": placed}
     assert finalise.at_real_places(said, run()) == said
 

@@ -52,3 +52,11 @@ def test_a_statement_of_a_script_that_trains_twice_is_about_neither(tmp_path: Pa
     script = f"# effective batch size 16\nexport OUT=o\n\n{LAUNCH}\n\n{LAUNCH} {flags}\n"
     report = checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": script})
     assert [each.code for each in report.findings() if each.code != "GBS309"] == []
+
+
+def test_a_comment_is_shown_where_it_is_although_the_launch_overrides_the_key_below_it(tmp_path: Path) -> None:
+    said = recipe(comment="").replace("gradient_accumulation_steps", "# GBS 128 on 8 GPUs\ngradient_accumulation_steps")
+    report = checked(tmp_path, {"sft.yaml": said, "run.sh": f"{LAUNCH} --gradient_accumulation_steps 2\n"})
+    (finding,) = (each for each in report.findings() if each.code == "GBS301")
+    claimed = next(each.at for each in finding.related if each.label == "claimed")
+    assert (claimed.source, said[claimed.start : claimed.stop]) == ("sft.yaml", "128")

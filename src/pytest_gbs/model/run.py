@@ -152,10 +152,11 @@ class Run(NamedTuple):
     documented: tuple[Claim, ...] = ()
 
     def real(self, at: Location) -> Location:
-        """The place in a real file of `at`, which may be a place in a document that is made up."""
+        """The place in a real file of `at`, which may be that of a key or a value in a document that is made up; a comment is in its own."""
         if self.places is None or at.path is None or at.source != self.document.source.path:
             return at
-        return self.places.get(at.path, at)
+        made_up = any((node.start, node.stop) == (at.start, at.stop) for node in self.document.keyed.get(at.path, ()))
+        return self.places.get(at.path, at) if made_up else at
 
     @property
     def path(self) -> str:
