@@ -60,3 +60,22 @@ def test_a_comment_is_shown_where_it_is_although_the_launch_overrides_the_key_be
     (finding,) = (each for each in report.findings() if each.code == "GBS301")
     claimed = next(each.at for each in finding.related if each.label == "claimed")
     assert (claimed.source, said[claimed.start : claimed.stop]) == ("sft.yaml", "128")
+
+
+def test_completions_and_the_prompts_that_they_answer_are_one_finding(tmp_path: Path) -> None:
+    said = "# completions: 8 GPUs * 4 * 16 = 512\n# prompts per step: 512 / 16 = 32\n"
+    grpo = "per_device_train_batch_size: 4\ngradient_accumulation_steps: 16\nnum_generations: 16\n"
+    recipe = f"model_name_or_path: tiny\nlearning_rate: 1.0e-6\n{said}{grpo}"
+    launch = "accelerate launch --num_processes {} train.py --config grpo.yaml\n"
+    (finding,) = checked(tmp_path, {"grpo.yaml": recipe, "run.sh": launch.format(16)}).findings()
+    assert (finding.code, finding.message) == ("GBS301", "this launch gives 1,024, but grpo.yaml claims 512")
+    assert finding.details == ("1,024 = 4 micro x 16 accumulation x 16 data-parallel (16 GPUs)",)
+    assert checked(tmp_path, {"run.sh": launch.format(8)}).findings() == ()
+
+
+def test_a_quotient_is_shown_as_one(tmp_path: Path) -> None:
+    grpo = "per_device_train_batch_size: 4\ngradient_accumulation_steps: 16\nnum_generations: 16\n"
+    recipe = f"model_name_or_path: tiny\nlearning_rate: 1.0e-6\n# 32 prompts per step\n{grpo}"
+    launch = "accelerate launch --num_processes 16 train.py --config grpo.yaml\n"
+    (finding,) = checked(tmp_path, {"grpo.yaml": recipe, "run.sh": launch}).findings()
+    assert finding.details == ("64 = 1,024 global batch / 16 generations",)

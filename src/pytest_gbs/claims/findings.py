@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.arithmetic.wording import amounts, called, count, leaves, listing, product, short
+from pytest_gbs.arithmetic.wording import amounts, arithmetic, called, computed, count, leaves, listing, product, short
 from pytest_gbs.claims.comment_fixes import in_the_comment
 from pytest_gbs.claims.readings import apart, size_of, symbolic_size
 from pytest_gbs.frameworks.repairs import edit, fixes, reaching
@@ -25,7 +25,8 @@ def false_arithmetic(run: Run, declaration: Declaration, readings: tuple[Reading
     assert stated is not None
     message = f"comment says {stated.text} = {stated.result:,}, but the product is {stated.value:,}"
     size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
-    details = (f"the settings give {size.value:,} = {product(size)}",) if isinstance(size, Quantity) and size.because else ()
+    given = arithmetic(size, run.framework.equations) if isinstance(size, Quantity) else ()
+    details = tuple(f"the settings give {each}" for each in given)
     fixes = in_the_comment(run, declaration, size_of(readings))
     return Finding(ITS_RULE, message, _certain(declaration), declaration.at, "declared", _operands(run), details, fixes=fixes)
 
@@ -36,9 +37,9 @@ def stale_factor_finding(run: Run, declaration: Declaration, readings: tuple[Rea
     message = f"comment says {called(factor.name or setting.name)} {factor.value:,}, but {key} is {setting.value:,}"
     size = size_of(readings)
     details: tuple[str, ...] = ()
-    if size is not None and size.because:
+    if size is not None:
         rest = ", as the comment says" if declaration.admits(size.value) else f"; the comment says {claimed_number(declaration)}"
-        details = (f"{size.value:,} = {product(size)}{rest}",)
+        details = tuple(f"{each}{rest}" for each in arithmetic(size, run.framework.equations))
     related = (Related(setting.at, short(setting.name)),) if setting.at else ()
     severity = Severity.WARNING if setting.origin == Origin.DEFAULT else _certain(declaration)
     fixes = (*_setting_as_said(run, factor, setting, declaration, size), *in_the_comment(run, declaration, size))
@@ -67,7 +68,7 @@ def stale_product(run: Run, declaration: Declaration, reading: Reading, world: W
         return Finding(ITS_RULE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions)
     related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))
     message = f"{source_of(declaration)} says {claimed_number(declaration)}, but the settings give {size.value:,}{_unit(size)}"
-    details = (f"{size.value:,} = {product(size)}{_rounded(size)}",) if size.because else ()
+    details = tuple(f"{each}{_rounded(size)}" for each in arithmetic(size, run.framework.equations))
     advice, fixes = _ways_out(run, declaration, size)
     loose = size.name == Name.TOKENS_PER_STEP and apart(declaration, size) <= _FIRM
     severity = Severity.WARNING if loose else _severity(declaration, world)

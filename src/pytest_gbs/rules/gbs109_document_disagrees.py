@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_gbs.arithmetic.wording import beside, leaves, product
+from pytest_gbs.arithmetic.wording import arithmetic, beside, leaves
 from pytest_gbs.claims.findings import claimed_number
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Quantity
@@ -50,7 +50,7 @@ def _finding(run: Run, claim: Claim) -> Iterator[Finding]:
     recipe = run.path.rpartition("/")[2]
     message = f"document says {claimed_number(claim.declaration)}, but {recipe} gives {size.value:,}"
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
-    details = (f"{size.value:,} = {product(size)}",) if size.because else ()
+    details = arithmetic(size, run.framework.equations)
     holds = f"change the document to {size.value:,}, or the settings of {recipe}"
     related = tuple(dict.fromkeys(beside(operands, claim.declaration.at)))
     yield Finding(ITS_RULE, message, Severity.WARNING, claim.declaration.at, "stated", related, details, holds)

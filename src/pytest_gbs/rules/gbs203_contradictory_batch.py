@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from pytest_gbs.arithmetic.wording import beside, called, computed, leaves, listing, short
+from pytest_gbs.arithmetic.wording import arithmetic, beside, called, leaves, listing, short
 from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.equation import Enforcement
@@ -70,7 +70,7 @@ def _conflict(run: Run, size: Conflict) -> Finding:
     doubted = next((each for each in run.framework.equations if each.result == size.name and each.doubt), None)
     doubt = in_versions(doubted, run.framework) if doubted is not None else ""
     message = f"{stated.key or called(stated.name)} is {stated.value:,}, but its factors give {given.value:,}{doubt}"
-    details = (f"{given.value:,} = {computed(given, run.framework.equations)}",) if given.because else ()
+    details = arithmetic(given, run.framework.equations)
     places = [leaf for value in size.values for leaf in leaves(value) if leaf.at is not None]
     at = _place(run, places)
     related = beside(places, at)

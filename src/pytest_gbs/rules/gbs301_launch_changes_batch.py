@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.solver import symbolic
-from pytest_gbs.arithmetic.wording import amounts, beside, called, count, leaves, listing, product, short, symbolic_text
+from pytest_gbs.arithmetic.wording import amounts, arithmetic, beside, called, count, leaves, listing, short, symbolic_text
 from pytest_gbs.claims.factors import with_hardware
 from pytest_gbs.claims.findings import claimed_number
 from pytest_gbs.frameworks.repairs import reaching
@@ -48,7 +48,11 @@ def check(run: Run) -> Iterator[Outcome]:
     judged = [(claim, _judge(run, run.launch, claim)) for claim in run.claims if _has_batch(claim)]
     verified = any(isinstance(outcome, Verified) for _, outcome in judged)
     # Of several numbers for several kinds of hardware a launch need only give one.
-    yield from (outcome for claim, outcome in judged if not verified or isinstance(outcome, Verified) or _is_of_its_hardware(run, claim))
+    kept = [outcome for claim, outcome in judged if not verified or isinstance(outcome, Verified) or _is_of_its_hardware(run, claim)]
+    # What the same change makes true is reported once: completions and the prompts that they answer, say.
+    found = reversed([outcome for outcome in kept if isinstance(outcome, Finding)])
+    firsts = {each.holds or each: each for each in sorted(found, key=lambda each: each.severity == Severity.ERROR)}.values()
+    yield from (outcome for outcome in kept if not isinstance(outcome, Finding) or outcome in firsts)
 
 
 def _is_of_its_hardware(run: Run, claim: Claim) -> bool:
@@ -110,7 +114,7 @@ def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, 
     related = tuple(dict.fromkeys(beside(operands, at)))
     otherwise = "claimed" if declaration.at == at else "launch"
     label = next((short(leaf.name) for leaf in operands if leaf.at == at), otherwise)
-    details = (f"{size.value:,} = {product(size)}",) if size.because else ()
+    details = arithmetic(size, run.framework.equations)
     claimed = (Related(declaration.at, "claimed"),) if declaration.at != at else ()
     advice, fixes = _ways_out(run, size, declaration)
     return Finding(ITS_RULE, message, severity, at, label, (*related, *claimed), details, advice, run.assumptions, fixes)

@@ -20,7 +20,7 @@ from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import symbolic
-from pytest_gbs.arithmetic.wording import amounts, beside, called, leaves, listing, product, short, symbolic_text
+from pytest_gbs.arithmetic.wording import amounts, arithmetic, beside, called, leaves, listing, short, symbolic_text
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.location import Location
@@ -63,7 +63,7 @@ def _judge(run: Run, policy: Expectation, wanted: tuple[Interval, ...], size: Qu
     if any(size.value in interval for interval in wanted):
         return Verified(ITS_RULE, at, run.assumptions, decides=True)
     related = beside(operands, at)
-    details = ((f"{size.value:,} = {product(size)}",) if size.because else ()) + (_source(policy),)
+    details = (*arithmetic(size, run.framework.equations), _source(policy))
     # A file's name is weak evidence for the hardware.
     severity = Severity.WARNING if any(leaf.origin == Origin.NAME for leaf in leaves(size)) else Severity.ERROR
     message = f"{called(size.name)} is {size.value:,}, but {_expected(policy)}"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.arithmetic.wording import beside, leaves, product
+from pytest_gbs.arithmetic.wording import arithmetic, beside, leaves
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
@@ -33,7 +33,7 @@ def check(run: Run) -> Iterator[Outcome]:
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     at = next((leaf.at for leaf in operands if leaf.at and leaf.at.source == run.start.source), run.start)
     related = beside(operands, at)
-    details = (f"{size.value:,} = {product(size)}",) if size.because else ()
+    details = arithmetic(size, run.framework.equations)
     message = f"global batch size {size.value:,} is not a power of two; {below:,} and {below * 2:,} are"
     yield Finding(ITS_RULE, message, Severity.INFO, at, "", related, details, assumptions=run.assumptions)
 
