@@ -41,9 +41,9 @@ def test_launches_that_are_recipes_have_the_verdict_of_their_script_and_those_th
     branch = 'if [ "$1" ]; then MORE="--lr 1"; else MORE="--lr 2"; fi\n'
     write(repo, {"run.sh": branch + command.format(32) + command.format(64)})
     assert gbs("show").out.splitlines() == [
-        "global batch  micro  accumulation  GPUs  tokens per step  verdict   framework    recipe",
-        "          32      2             2     8                -  verified  Megatron-LM  run.sh:2 (torchrun)",
-        "          64      2             4     8                -  verified  Megatron-LM  run.sh:3 (torchrun)",
+        "global batch  micro  accumulation  GPUs  tokens per step  verdict     framework    recipe",
+        "          32      2             2     8                -  consistent  Megatron-LM  run.sh:2 (torchrun)",
+        "          64      2             4     8                -  consistent  Megatron-LM  run.sh:3 (torchrun)",
     ]
 
 

@@ -267,15 +267,15 @@ def test_many_recipes_are_a_table() -> None:
     assert (
         shown("text", both)
         == """\
-global batch  micro  accumulation  GPUs  tokens per step  verdict    framework  recipe
-         128      1             2    64        8,388,608  verified   Toy (SFT)  recipes/sft.yaml
-    2 x GPUs      1             2     -                -  unclaimed  Toy (SFT)  recipes/sft.yaml
+global batch  micro  accumulation  GPUs  tokens per step  verdict     framework  recipe
+         128      1             2    64        8,388,608  consistent  Toy (SFT)  recipes/sft.yaml
+    2 x GPUs      1             2     -                -  unclaimed   Toy (SFT)  recipes/sft.yaml
 """
     )
     assert shown("markdown", both).splitlines()[:3] == [
         "| global batch | micro | accumulation | GPUs | tokens per step | verdict | framework | recipe |",
         "| ---: | ---: | ---: | ---: | ---: | --- | --- | --- |",
-        "| 128 | 1 | 2 | 64 | 8,388,608 | verified | Toy (SFT) | recipes/sft.yaml |",
+        "| 128 | 1 | 2 | 64 | 8,388,608 | consistent | Toy (SFT) | recipes/sft.yaml |",
     ]
 
 

@@ -151,7 +151,7 @@ def computed(size: Quantity, equations: Iterable[Equation]) -> str:
 
 
 def arithmetic(size: Quantity, equations: Iterable[Equation]) -> tuple[str, ...]:
-    """The detail of a finding that shows how `size` was computed: `256 = 1 micro x 4 accumulation x 64 data-parallel`; none if it was not."""
+    """The detail of a finding that says how `size` was computed: `256 = 1 micro x 4 accumulation x 64 data-parallel`; nothing if not."""
     return (f"{size.value:,} = {computed(size, equations)}",) if size.because else ()
 
 

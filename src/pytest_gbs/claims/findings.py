@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.arithmetic.wording import amounts, arithmetic, called, computed, count, leaves, listing, product, short
+from pytest_gbs.arithmetic.wording import amounts, arithmetic, called, count, leaves, listing, product, short
 from pytest_gbs.claims.comment_fixes import in_the_comment
 from pytest_gbs.claims.readings import apart, size_of, symbolic_size
 from pytest_gbs.frameworks.repairs import edit, fixes, reaching

@@ -9,11 +9,14 @@ from pytest_gbs.model.report import Verdict
 STRONG: Final = "1"
 DIM: Final = "2"
 SECOND: Final = "35"  # magenta, which can be read on black and on white: the other operands
+# Of a recipe that is verified, but for nothing that people said of its batch.
+CONSISTENT: Final = "consistent"
 _OF: Final = {
     Severity.ERROR: "1;31",
     Severity.WARNING: "1;33",
     Severity.INFO: "1;36",
     Verdict.VERIFIED: "32",
+    CONSISTENT: "32",
     Verdict.VIOLATED: "31",
     Verdict.WARNED: "33",
     Verdict.UNDETERMINED: "33",

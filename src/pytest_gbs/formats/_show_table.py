@@ -7,6 +7,7 @@ from typing import Final
 
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_steps import batch_text, span
+from pytest_gbs.formats._summary import word_of
 from pytest_gbs.model.launch import Launch
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.quantity import Name, Quantity
@@ -22,11 +23,10 @@ def rows(report: Report, places: Places) -> Iterator[tuple[str, ...]]:
     """Yield the cells of each recipe, and of each launch of it; not made safe yet."""
     for file in report.files:
         for run in file.runs:
-            yield _row(file, run, places)
-
-
-def _row(file: FileReport, run: Run, places: Places) -> tuple[str, ...]:
-    return (batch_text(run), *(_number(run, size) for size in _SIZES), verdict(file, run), run.framework.title, named(file, run, places))
+            word = verdict(file, run)
+            said = word_of(file, report) if word == Verdict.VERIFIED else word
+            sizes = (_number(run, size) for size in _SIZES)
+            yield (batch_text(run), *sizes, said, run.framework.title, named(file, run, places))
 
 
 def verdict(file: FileReport, run: Run) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 from pytest_gbs.arithmetic.wording import assumed_in_brief, counted, listing
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._paint import Paint
+from pytest_gbs.formats._paint import CONSISTENT, Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim, open_claims
 from pytest_gbs.model.assumption import Assumption
@@ -20,10 +19,10 @@ from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role, Verdict
 from pytest_gbs.model.rule import Needs
 
 _PLAIN = Paint(color=False)
-_CONSISTENT = "consistent"
+WORDS: Final = (Verdict.VERIFIED, CONSISTENT, *VERDICTS[1:])
 LAUNCHER: Final = "launcher"
 PROGRAM: Final = "program"
-_JUDGED = (Verdict.VERIFIED, _CONSISTENT, Verdict.VIOLATED, Verdict.WARNED)
+_JUDGED = WORDS[:4]
 _SAID = (Needs.CLAIMS, Needs.DECLARATIONS, Needs.POLICIES, Needs.LOCKED, Needs.BASE)
 
 
@@ -60,19 +59,17 @@ def headline(report: Report, paint: Paint = _PLAIN) -> str:
         parts.append(counted(beside, "launcher"))
     if number:
         parts.append(launched if recipes else "no recipe")
-    consistent = sum(_is_consistent(file, report) for file in report.files)
-    numbers = {verdict: report.number(verdict) for verdict in VERDICTS}
-    numbers = {Verdict.VERIFIED: numbers[Verdict.VERIFIED] - consistent, _CONSISTENT: consistent, **dict(islice(numbers.items(), 1, None))}
-    words = [paint(f"{number:,} {word}", Verdict.VERIFIED if word == _CONSISTENT else word) for word, number in numbers.items() if number]
+    numbers = Counter(word_of(file, report) for file in report.files)
+    words = [paint(f"{numbers[word]:,} {word}", word) for word in WORDS if numbers[word]]
     words.extend(_others(report))
     if suppressed := sum(file.suppressed for file in report.files):
         words.append(f"{counted(suppressed, 'finding')} suppressed")
     return ", ".join(parts) + (f": {', '.join(words)}" if words else "") + severities(report.findings())
 
 
-def _is_consistent(file: FileReport, report: Report) -> bool:
-    """Whether a recipe is verified, but for nothing that people said of its batch."""
-    return file.verdict == Verdict.VERIFIED and not _claims_hold(file, report)
+def word_of(file: FileReport, report: Report) -> str:
+    """The word for the verdict on a recipe, "" if there is none."""
+    return CONSISTENT if file.verdict == Verdict.VERIFIED and not _claims_hold(file, report) else file.verdict or ""
 
 
 def _claims_hold(file: FileReport, report: Report) -> bool:
@@ -107,7 +104,7 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
         yield unclaimed_in_words(unclaimed)
     for _, outcome in open_claims(report):
         yield f"undetermined: {places.where(outcome.at)}  {open_claim(outcome)}"
-    consistent = sum(_is_consistent(file, report) for file in report.files)
+    consistent = sum(word_of(file, report) == CONSISTENT for file in report.files)
     if consistent:
         yield _consistent_in_words(consistent)
     if launches(report) and not report.recipes():
@@ -147,16 +144,12 @@ def _assumed(report: Report) -> Iterator[str]:
 
 def _subject(report: Report, recipes: list[FileReport]) -> str:
     """Which recipes assume something: `verified and violated`, or `2 of 3 verified and the violated one`, as the headline counts them."""
-    of = Counter(_counted_as(file, report) for file in report.recipes())
-    found = Counter(_counted_as(file, report) for file in recipes)
+    of = Counter(word_of(file, report) for file in report.recipes())
+    found = Counter(word_of(file, report) for file in recipes)
     words = [(verdict, found[verdict], of[verdict]) for verdict in _JUDGED if found[verdict]]
     if all(number == of for _, number, of in words):
         return listing((verdict for verdict, _, _ in words), last="and")
     return listing((_part(*each) for each in words), last="and")
-
-
-def _counted_as(file: FileReport, report: Report) -> str:
-    return _CONSISTENT if _is_consistent(file, report) else str(file.verdict)
 
 
 def _part(verdict: str, number: int, of: int) -> str:

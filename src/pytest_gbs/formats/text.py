@@ -9,7 +9,7 @@ from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import commands, notes, title
-from pytest_gbs.formats._summary import headline, remarks
+from pytest_gbs.formats._summary import headline, remarks, word_of
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.record import Final
 from pytest_gbs.model.report import Report, Role
@@ -91,7 +91,7 @@ def _on_terminal(line: str, columns: int) -> Iterator[str]:
 def _listing(report: Report, places: Places, paint: Paint) -> Iterator[str]:
     """Yield a line for each file: its verdict, or what it is if it is not a recipe."""
     for file in report.files:
-        word = file.verdict or file.role
+        word = word_of(file, report) or file.role
         framework = paint(f"  {file.framework}" if file.framework else "", DIM)
         problem = f"  {escape(file.problem)}" if file.problem and file.role in (Role.UNREADABLE, Role.NEITHER) else ""
         yield f"{paint(f'{word:<12}', word)} {escape(places.path(file.path))}{file.which}{framework}{problem}"

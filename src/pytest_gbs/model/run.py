@@ -152,7 +152,7 @@ class Run(NamedTuple):
     documented: tuple[Claim, ...] = ()
 
     def real(self, at: Location) -> Location:
-        """The place in a real file of `at`, which may be that of a key or a value in a document that is made up; a comment is in its own."""
+        """The place in a real file of `at`, which may be that of a key or a value in a document that is made up; comments never are."""
         if self.places is None or at.path is None or at.source != self.document.source.path:
             return at
         made_up = any((node.start, node.stop) == (at.start, at.stop) for node in self.document.keyed.get(at.path, ()))

@@ -9,9 +9,9 @@ from typing import Final, TypedDict
 import pytest
 
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._summary import LAUNCHER, PROGRAM, kind, severities, unclaimed_in_words
+from pytest_gbs.formats._summary import LAUNCHER, PROGRAM, WORDS, kind, severities, unclaimed_in_words, word_of
 from pytest_gbs.model.document import CONFIGURATIONS
-from pytest_gbs.model.report import VERDICTS, FileReport, Role, Verdict
+from pytest_gbs.model.report import FileReport, Report, Role, Verdict
 from pytest_gbs.pytest_plugin.items import RecipeFile, RecipeItem
 
 
@@ -57,16 +57,17 @@ def _counts(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Iter
     found = Counter[str]()
     for file in files:
         run = not file.items or file.path in chosen
-        found.update(_word(each) if run else "deselected" for each in file.checked.files if each.verdict or each.findings)
+        report = file.checked.view.report
+        found.update(_word(each, report) if run else "deselected" for each in file.checked.files if each.verdict or each.findings)
     found["internal error"] = sum(len(item.result.bugs) for item in selected)
-    for word in (*VERDICTS, _UNREADABLE, *_WITH_FINDINGS.values(), "deselected", "internal error"):
+    for word in (*WORDS, _UNREADABLE, *_WITH_FINDINGS.values(), "deselected", "internal error"):
         if found[word]:
             yield f"{found[word]:,} {word}"
 
 
-def _word(file: FileReport) -> str:
+def _word(file: FileReport, report: Report) -> str:
     noun = _SETTINGS if file.role == Role.NEITHER and file.path.endswith(CONFIGURATIONS) else kind(file.path)
-    return file.verdict or (_UNREADABLE if file.role == Role.UNREADABLE else _WITH_FINDINGS[noun])
+    return word_of(file, report) or (_UNREADABLE if file.role == Role.UNREADABLE else _WITH_FINDINGS[noun])
 
 
 _UNREADABLE: Final = "unreadable"
