@@ -77,7 +77,9 @@ def test_errors_that_are_there_need_not_stop_anyone(repo: Path, gbs: Gbs) -> Non
 
 def test_a_lock_without_entries_is_not_written(repo: Path, gbs: Gbs) -> None:
     said = gbs("init", "--lock")
-    assert "\nno recipe or launch has a batch that can be locked: gbs.lock was not written\n" in said.out
+    assert (
+        "\ngbs.lock was not written: of no recipe or launch even the batch of one GPU is known; gbs show says what is missing\n" in said.out
+    )
     assert not (repo / "gbs.lock").exists()
 
 

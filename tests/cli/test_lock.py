@@ -113,7 +113,7 @@ def test_a_batch_that_moved_fails_with_its_operand_until_it_is_written_down(repo
         "a.yaml:4:30: GBS503 global batch size is 32 samples per GPU, but gbs.lock has 8 samples per GPU: micro batch size 16, was 4\n"
     )
     said = gbs("lock")
-    assert said.out.splitlines()[0] == "moved    a.yaml: 8 samples per GPU to 32 samples per GPU (micro batch size 4 to 16)"
+    assert said.out.splitlines()[0] == "changed  a.yaml: 8 samples per GPU to 32 samples per GPU (micro batch size 4 to 16)"
     assert gbs("check").code == 0
 
 
@@ -154,7 +154,7 @@ def test_one_path_updates_the_lines_below_it_alone(repo: Path, gbs: Gbs) -> None
     for folder in ("a", "b"):
         edit(repo / folder / "x.yaml", "per_device_train_batch_size: 4", "per_device_train_batch_size: 8")
     said = gbs("lock", "a")
-    assert said.out.splitlines()[0].startswith("moved    a/x.yaml: 8 ")
+    assert said.out.splitlines()[0].startswith("changed  a/x.yaml: 8 ")
     assert "b/x.yaml" not in said.out
     assert verdicts(gbs) == {"a/x.yaml": "verified", "b/x.yaml": "violated"}
 
@@ -232,7 +232,10 @@ class TestErrors:
 
 def test_a_repository_without_recipes_exits_with_3(repo: Path, gbs: Gbs) -> None:
     said = gbs("lock")
-    assert (said.code, said.out) == (3, "no recipe or launch has a batch that can be locked: gbs.lock was not written\n")
+    assert (said.code, said.out) == (
+        3,
+        "gbs.lock was not written: of no recipe or launch even the batch of one GPU is known; gbs show says what is missing\n",
+    )
     assert not (repo / "gbs.lock").exists()
 
 

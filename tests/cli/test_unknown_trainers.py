@@ -61,7 +61,7 @@ def test_it_is_listed_with_its_key(repo: Path, gbs: Gbs, path: str, text: str, e
 
 def test_a_folder_without_recipes_says_so(repo: Path, gbs: Gbs) -> None:
     write(repo, {"notes/a.yaml": "lr: high\n", "runs/b.yaml": OWN})
-    start = f"{SAID}train.train_batch_size 8, line 2; gbs init prints a table to start from (docs/own-framework.md)\n"
+    start = f"{SAID}train.train_batch_size 8, line 2; gbs init prints a table to start from (https://pytest-gbs.readthedocs.io/en/stable/own-framework/)\n"
     said = gbs("check")
     assert (said.code, said.err) == (3, f"gbs: no recipe in 2 files below ., but runs/b.yaml {start}")
     assert gbs("check", "runs/b.yaml").err == f"gbs: runs/b.yaml {start}"
@@ -75,17 +75,43 @@ def test_init_offers_a_table_that_works(repo: Path, gbs: Gbs) -> None:
     said = gbs("init", "--ci", "none").out
     assert f"next: other.yaml {SAID}train.train_batch_size 8, line 2 (and 1 other file); describe it in gbs.toml" in said
     table = "".join(line.removeprefix("      ") + "\n" for line in said.splitlines() if line.startswith("      "))
-    assert tomllib.loads(table)["frameworks"]["mine"]["keys"] == {"train.train_batch_size": "micro_batch_size"}
+    accumulation = {"size": "gradient_accumulation_steps", "default": 1}
+    expected = {"train.train_batch_size": "micro_batch_size", "accumulation": accumulation}
+    assert tomllib.loads(table)["frameworks"]["mine"]["keys"] == expected
     write(repo, {"gbs.toml": table})
-    assert "8 x accumulation x GPUs" in gbs("show", "run.yaml").out
+    assert "8 x GPUs" in gbs("show", "run.yaml").out
     assert SAID not in gbs("init", "--ci", "none").out
+    assert gbs("lock").out.endswith("gbs.lock written: 2 recipes\n")
+
+
+def offered(gbs: Gbs) -> str:
+    """The table that `gbs init` prints."""
+    return "".join(f"{line.strip()}\n" for line in gbs("init", "--ci", "none").out.splitlines() if line.startswith("      "))
+
+
+def test_the_table_fits_files_with_and_without_accumulation(repo: Path, gbs: Gbs) -> None:
+    """8 x 1 and 8 x 4 on each GPU; a file with another key for its batch is not counted."""
+    other = OWN.replace("train_batch_size", "batch_size")
+    write(repo, {"a.yaml": OWN, "b.yaml": f"{OWN}  grad_accum: 4\n", "c.yaml": other})
+    assert "a.yaml sets" in (said := gbs("init", "--ci", "none").out)
+    assert "(and 1 other file)" in said
+    write(repo, {"gbs.toml": offered(gbs)})
+    assert [gbs("show", path).out.splitlines()[1].split()[3:6] for path in ("a.yaml", "b.yaml")] == [
+        ["8", "x", "GPUs"],
+        ["32", "x", "GPUs"],
+    ]
+
+
+def test_a_global_batch_needs_no_accumulation(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"run.yaml": "global_batch_size: 64\nlr: 0.1\n"})
+    write(repo, {"gbs.toml": offered(gbs)})
+    assert "global batch size         64   global_batch_size, line 1" in gbs("show", "run.yaml").out
 
 
 def test_the_table_holds_the_accumulation(repo: Path, gbs: Gbs) -> None:
     """2 x 4 x 4 GPUs are 32, not 64."""
     write(repo, {"run.yaml": "# effective batch size: 64 (4 GPUs)\ntrain:\n  batch_size: 2\n  grad_accum: 4\n  lr: 0.1\n"})
-    said = gbs("init", "--ci", "none").out
-    write(repo, {"gbs.toml": "".join(f"{line.strip()}\n" for line in said.splitlines() if line.startswith("      "))})
+    write(repo, {"gbs.toml": offered(gbs)})
     assert "comment says 64, but the settings give 32" in gbs("check").out
 
 
@@ -97,8 +123,7 @@ def test_init_offers_nothing_where_it_only_reports(repo: Path, gbs: Gbs, flag: s
 
 def test_the_table_holds_the_items_of_a_list(repo: Path, gbs: Gbs) -> None:
     write(repo, {"run.yaml": "tasks:\n- {batch_size: 2, grad_accum: 4, lr: 0.1}\n- {batch_size: 2, grad_accum: 4, lr: 0.2}\n"})
-    said = gbs("init", "--ci", "none").out
-    write(repo, {"gbs.toml": "".join(f"{line.strip()}\n" for line in said.splitlines() if line.startswith("      "))})
+    write(repo, {"gbs.toml": offered(gbs)})
     assert "8 x GPUs" in gbs("show", "run.yaml").out
 
 

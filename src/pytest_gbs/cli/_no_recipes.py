@@ -11,10 +11,11 @@ from pytest_gbs.cli._output import complain
 from pytest_gbs.formats._summary import files, launches
 from pytest_gbs.frameworks import titles
 from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.documentation import OWN_FRAMEWORK
 from pytest_gbs.model.report import Report, Role
 
 _BESIDE: Final = ((Role.LAUNCHER, "launcher file"), (Role.COMPANION, "engine settings file"))
-_OWN: Final = "gbs init prints a table to start from (docs/own-framework.md)"
+_OWN: Final = f"gbs init prints a table to start from ({OWN_FRAMEWORK})"
 
 
 def exit_code(report: Report, request: CheckRequest) -> int:

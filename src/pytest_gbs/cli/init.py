@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,12 +21,14 @@ from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import find_root, has_settings, leads_outside
 from pytest_gbs.fixes.patching import patch
 from pytest_gbs.formats._escape import escape, has_control_sequences
+from pytest_gbs.model.documentation import OWN_FRAMEWORK
 from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
 from pytest_gbs.model.location import KeyPath, Source
 from pytest_gbs.model.outcome import Severity
 
+_STEPS: Final = '"gradient_accumulation_steps"'
 _LOCK: Final = "gbs.lock"
 _BASELINE: Final = "gbs-baseline.json"
 _QUESTION: Final = "write gbs.lock, so that a changed batch size fails from now on?"
@@ -103,17 +105,25 @@ def _own_framework(root: Path) -> Iterator[str]:
     if not found:
         return
     first = found[0]
-    others = f" (and {counted(len(found) - 1, 'other file')})" if found[1:] else ""
-    whole = any(word in str(first.key[-1]) for word in ("global", "total", "effective"))
-    size = '"global_batch_size"' if whole else '"micro_batch_size"  # or "global_batch_size", if it is of all GPUs'
-    yield f"next: {escape(first.path)} {escape(first.words)}{others}; describe it in gbs.toml (docs/own-framework.md), to begin with:"
+    alike = [each for each in found if each.key == first.key]
+    others = f" (and {counted(len(alike) - 1, 'other file')})" if alike[1:] else ""
+    yield f"next: {escape(first.path)} {escape(first.words)}{others}; describe it in gbs.toml ({OWN_FRAMEWORK}), to begin with:"
     yield "      [frameworks.mine]"
-    keys = {_written(first.key): size}
-    if first.accumulation is not None:
-        keys[_written(first.accumulation)] = '"gradient_accumulation_steps"'
-    marks = dict.fromkeys(_written(key[: key.index("*")] if "*" in key else key) for key in (first.key, first.accumulation) if key)
-    yield f"      recognise.all-of = [{', '.join(marks)}]"
-    yield from (f"      keys.{key} = {size}" for key, size in keys.items())
+    accumulations = {each.accumulation: each for each in alike}
+    marks = dict.fromkeys(_written(key[: key.index("*")] if "*" in key else key) for key in (first.key, *accumulations) if key)
+    yield f"      recognise.all-of = [{', '.join(marks) if len(accumulations) == 1 else next(iter(marks))}]"
+    yield from (f"      keys.{line}" for line in _rows(first.key, [key for key in accumulations if key], always=None not in accumulations))
+
+
+def _rows(batch: KeyPath, accumulations: Sequence[KeyPath], *, always: bool) -> Iterator[str]:
+    """Yield the sizes of a table: the batch size and the accumulation, which is 1 where it is not stated."""
+    if any(word in str(batch[-1]) for word in ("global", "total", "effective")):
+        yield f'{_written(batch)} = "global_batch_size"'
+    else:
+        yield f'{_written(batch)} = "micro_batch_size"  # or "global_batch_size", if it is of all GPUs'
+        if not accumulations:
+            yield f'"accumulation" = {{ size = {_STEPS}, default = 1 }}  # the key of your trainer, if it accumulates'
+    yield from (f"{_written(key)} = {_STEPS if always else f'{{ size = {_STEPS}, default = 1 }}'}" for key in accumulations)
 
 
 def _written(key: KeyPath) -> str:

@@ -26,7 +26,9 @@ from pytest_gbs.model.locked import Record
 from pytest_gbs.model.report import Report
 from pytest_gbs.rules import named
 
-NOTHING_TO_LOCK: Final = "no recipe or launch has a batch that can be locked: gbs.lock was not written"
+NOTHING_TO_LOCK: Final = (
+    "gbs.lock was not written: of no recipe or launch even the batch of one GPU is known; gbs show says what is missing"
+)
 _LISTED: Final = 12  # entries of a file that was not there, all of which are new
 
 
@@ -126,7 +128,7 @@ def _changes(old: Mapping[str, Record], new: Mapping[str, Record]) -> Iterator[s
             if same_batch(before, after):
                 yield f"same     {name}: {words(after)} ({operands or 'its hardware or operands changed'})"
             else:
-                yield f"moved    {name}: {words(before)} to {words(after)}{f' ({operands})' if operands else ''}"
+                yield f"changed  {name}: {words(before)} to {words(after)}{f' ({operands})' if operands else ''}"
 
 
 def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, check: bool) -> Iterator[str]:
@@ -135,7 +137,7 @@ def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, 
         return
     launches = sum(" @ " in name for name in new)
     locked = counted(len(new) - launches, "recipe") + (f" and {counted(launches, 'launch')}" if launches else "")
-    done = "is up to date" if was == now else "would change" if check else "written"
+    done = "is up to date" if was == now else ("would change" if was else "would be written") if check else "written"
     yield f"gbs.lock {done}: {locked}" + ("; if that is intended, run gbs lock and commit it" if check and was != now else "")
     names = {name for name, _, _ in entries(report)}
     unknown = sorted(names - new.keys())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 DOCUMENTATION: Final = "https://pytest-gbs.readthedocs.io/en/stable/"
+OWN_FRAMEWORK: Final = f"{DOCUMENTATION}own-framework/"
 
 
 def page_of(code: str) -> str:
