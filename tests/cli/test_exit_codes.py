@@ -86,6 +86,14 @@ def test_exit_code(arguments: str, code: int, repo: Path, gbs: Gbs) -> None:
         ),
         pytest.param("rule", "gbs: which rule? gbs rule GBS101, or gbs rules for a list", id="which rule"),
         pytest.param("rule GBS999", "gbs: no rule is called GBS999", id="no manual"),
+        pytest.param("rule 101", "gbs: no rule is called 101; did you mean GBS101? gbs rules", id="the number of a rule"),
+        pytest.param(
+            "check --select stale",
+            "gbs: no rule is called stale; did you mean stale-declaration, stale-factor or stale-output? gbs rules",
+            id="a part of a name",
+        ),
+        pytest.param("frameworks llama", "gbs: no framework is called llama; did you mean llama-", id="a part of a framework"),
+        pytest.param("help chekc", "gbs: no command 'chekc'; did you mean: gbs check", id="help with a slip"),
         pytest.param("schema nothing", "gbs: no schema 'nothing'; gbs schema lists them", id="no such schema"),
     ],
 )
@@ -103,6 +111,21 @@ def test_nothing_found_says_how_much_was_looked_for(repo: Path, gbs: Gbs) -> Non
     said = gbs("check", "none")
     assert said.err.startswith("gbs: no recipe in 1 file below none: none belongs to the ")
     assert said.out == "no recipe in 1 file\n"
+    write(repo, {"pictures/plot.png": "", "setup.py": "print(1)\n"})
+    assert gbs("check", "pictures").err.startswith("gbs: no recipe below pictures: no file there is a configuration")
+    assert gbs("check", "setup.py").err.startswith("gbs: setup.py holds no recipe and no launch of a framework")
+
+
+def test_help_describes_a_command_in_both_orders(gbs: Gbs) -> None:
+    assert gbs("help", "plan").out == gbs("plan", "--help").out
+    assert gbs("help").out == gbs("--help").out
+
+
+def test_a_page_is_not_written_to_a_terminal(repo: Path, gbs: Gbs, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(repo, FILES)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert gbs("report").err == "gbs: gbs report writes an HTML page: gbs report -o report.html\n"
+    assert gbs("report", "-o", "report.html").code == 0
 
 
 def test_files_that_only_stand_beside_a_recipe_are_named(repo: Path, gbs: Gbs) -> None:

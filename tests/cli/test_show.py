@@ -75,6 +75,11 @@ def test_numbers_in_names_are_shown_once(repo: Path, gbs: Gbs) -> None:
     assert " ".join(line.split()) == "name says 64 global batch size, the file's name and line 4"
 
 
+def test_settings_that_give_nodes_and_gpus_are_named_once(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED, "gbs.toml": "num-nodes = 2\ngpus-per-node = 8\n"})
+    assert "= 2 nodes x 8 (num-nodes and gpus-per-node in gbs.toml)\n" in gbs("show", "sft.yaml").out
+
+
 class TestAtALine:
     """`FILE:LINE`, as tables and findings name a place."""
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from pytest_gbs.arithmetic.wording import listing
 from pytest_gbs.model.record import Final
 
 _CLOSE: Final = 0.65  # difflib's ratio from which on a word of the command line is offered
+_PART: Final = 3  # letters of a word for which those with them are offered
+_MOST: Final = 3  # of those
 
 
 def slips(word: str) -> int:
@@ -27,11 +30,13 @@ def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
 
 
 def suggestion(word: str, candidates: Iterable[str]) -> str:
-    """`did you mean check? ` for a mistyped word of the command line, or "" if no candidate is close."""
+    """`did you mean check? ` for a mistyped word of the command line or a part of one, or "" if no candidate is close."""
     from difflib import get_close_matches
 
-    close = get_close_matches(word[:100], candidates, 1, _CLOSE)
-    return f"did you mean {close[0]}? " if close else ""
+    known = list(candidates)
+    with_it = [each for each in known if len(word) >= _PART and word in each][:_MOST]
+    close = with_it or get_close_matches(word[:100], known, 1, _CLOSE)
+    return f"did you mean {listing(close)}? " if close else ""
 
 
 def _is_alike(word: str, candidate: str) -> bool:

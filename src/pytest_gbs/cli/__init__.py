@@ -70,6 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     name = arguments[0] if arguments else "--help"
+    if name == "help" and arguments[1:]:  # gbs help check
+        name, arguments = arguments[1], [arguments[1], "--help"]
     if name in ("-h", "--help", "help"):
         from pytest_gbs.cli._help import overview
 

@@ -10,7 +10,7 @@ from pytest_gbs.cli._input import CheckRequest
 from pytest_gbs.cli._output import complain
 from pytest_gbs.formats._summary import files, launches
 from pytest_gbs.frameworks import titles
-from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.document import CONFIGURATIONS, PROGRAMS
 from pytest_gbs.model.documentation import OWN_FRAMEWORK
 from pytest_gbs.model.report import Report, Role
 
@@ -33,9 +33,12 @@ def nothing_found(report: Report, request: CheckRequest) -> str:
         target = request.seen(request.targets[0])
         if unknown:
             return f"{target} {unknown.words}; {_OWN}"
-        what = "is not a recipe or launcher file" if target.endswith(CONFIGURATIONS) else "holds no launch"
+        holds = "holds no recipe and no launch" if target.endswith(PROGRAMS) else "holds no launch"
+        what = "is not a recipe or launcher file" if target.endswith(CONFIGURATIONS) else holds
         return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
     where = " and ".join(map(request.seen, request.targets))
+    if not report.files:
+        return f"no recipe below {where}: no file there is a configuration, a program, a script or a document"
     start = f"no recipe in {counted(files(report), 'file')} below {where}"
     if unknown:
         return f"{start}, but {request.seen(unknown.path)} {unknown.words}; {_OWN}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterator, Sequence
 
 from pytest_gbs.cli._command import SubCommand
@@ -16,6 +17,7 @@ from pytest_gbs.cli._output import complain_of_bugs, emit
 from pytest_gbs.cli.diff import settings_at, state_at
 from pytest_gbs.files.git import GitRepository, GitTree
 from pytest_gbs.formats import FormatOptions
+from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_REPORTED_COMMITS
 from pytest_gbs.model.report import Report
 from pytest_gbs.report import Timeline, page
@@ -32,6 +34,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page, and return the exit code."""
+    if arguments.output_file is None and sys.stdout.isatty():
+        raise UsageError("gbs report writes an HTML page: gbs report -o report.html")
     request = read_request(arguments)
     report = request.check(keep_runs=True)
     report = report._replace(rules={rule.code: rule for rule in manuals()})

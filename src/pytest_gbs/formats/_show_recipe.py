@@ -156,7 +156,8 @@ def _data_parallel(run: Run, places: Places) -> ShownLine:
         text = _divided("GPUs", split) if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.shown_in)
         divisors = next((each.divisors for each in run.framework.equations if each.result == Name.DATA_PARALLEL_SIZE), ())
         open_ones = [called(name) for name in divisors if not isinstance(run.geometry.get(name), Quantity)]
-        return ShownLine(label, "", f"{text}; {listing(open_ones, last='and')} not stated" if split and open_ones else text)
+        more = f"; {listing(open_ones, last='and')} not stated" if split and open_ones else ""
+        return ShownLine(label, "" if split else "-", text + more)
     found = fraction(size, run.framework.equations)
     if found is None:
         return ShownLine(label, number(size.value), origin(size, places, run.shown_in))
@@ -188,14 +189,20 @@ def _world(run: Run, places: Places) -> ShownLine:
         return ShownLine(label, number(size.value), comment + origin(size, places, run.shown_in))
     if found.bottom:
         return ShownLine(label, number(size.value), f"= {arithmetic(size, run.framework.equations)}")
+    if all(q.origin == Origin.SETTINGS for q in found.top):  # which say once where both are
+        where = origin(found.top[0], places, run.shown_in)
+        return ShownLine(label, number(size.value), f"= {' x '.join(map(_counted, found.top))} ({where})")
     return ShownLine(label, number(size.value), "= " + " x ".join(_part(q, places, run) for q in found.top))
 
 
 def _part(size: Quantity, places: Places, run: Run) -> str:
     """`8 nodes (line 1)`, or `8 (zero3.yaml)` for GPUs per node."""
-    words = str(size.value) if size.name == Name.GPUS_PER_NODE else count(size.value, size.name)
     where = origin(size, places, run.shown_in)
-    return f"{words} ({where})" if where else words
+    return _counted(size) + (f" ({where})" if where else "")
+
+
+def _counted(size: Quantity) -> str:
+    return str(size.value) if size.name == Name.GPUS_PER_NODE else count(size.value, size.name)
 
 
 def _runs_on(run: Run, feasible: dict[str, Any]) -> str:

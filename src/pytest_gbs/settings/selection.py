@@ -51,7 +51,8 @@ def resolve(text: str, rules: Mapping[str, str]) -> tuple[str, ...]:
 
 def advice(text: str, rules: Mapping[str, str]) -> str:
     """What to do about a text that names no rule: `did you mean stale-factor? gbs rules lists them`."""
-    return f"{suggestion(text.strip().lower().replace('_', '-'), rules.values())}gbs rules lists them"
+    word = text.strip().lower().replace("_", "-")
+    return f"{suggestion(word.upper(), rules) if word.isdecimal() else suggestion(word, rules.values())}gbs rules lists them"
 
 
 def _asked(texts: Sequence[str], rules: Mapping[str, str]) -> tuple[str, ...]:
