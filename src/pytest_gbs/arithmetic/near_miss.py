@@ -10,7 +10,7 @@ from pytest_gbs.model.record import Final
 
 _CLOSE: Final = 0.65  # difflib's ratio from which on a word of the command line is offered
 _PART: Final = 3  # letters of a word for which those with them are offered
-_MOST: Final = 3  # of those
+_OFFERED: Final = 3  # of those
 
 
 def slips(word: str) -> int:
@@ -34,7 +34,7 @@ def suggestion(word: str, candidates: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     known = list(candidates)
-    with_it = [each for each in known if len(word) >= _PART and word in each][:_MOST]
+    with_it = [each for each in known if len(word) >= _PART and word in each][:_OFFERED]
     close = with_it or get_close_matches(word[:100], known, 1, _CLOSE)
     return f"did you mean {listing(close)}? " if close else ""
 

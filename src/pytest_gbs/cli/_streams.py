@@ -34,9 +34,14 @@ def cut_off(stream: TextIO) -> None:
         os.close(nowhere)
 
 
+def writes_to_terminal() -> bool:
+    """Whether standard output is a terminal, and no pipe or file."""
+    return sys.stdout.isatty()
+
+
 def agrees(question: str) -> bool:
     """Ask the person at the terminal; False if there is none."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (sys.stdin.isatty() and writes_to_terminal()):
         return False
     sys.stdout.write(f"{question} [Y/n] ")
     sys.stdout.flush()

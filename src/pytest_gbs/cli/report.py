@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator, Sequence
 
 from pytest_gbs.cli._command import SubCommand
 from pytest_gbs.cli._input import CheckRequest, add_input, read_request
 from pytest_gbs.cli._no_recipes import exit_code
 from pytest_gbs.cli._output import complain_of_bugs, emit
+from pytest_gbs.cli._streams import writes_to_terminal
 from pytest_gbs.cli.diff import settings_at, state_at
 from pytest_gbs.files.git import GitRepository, GitTree
 from pytest_gbs.formats import FormatOptions
@@ -34,7 +34,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page, and return the exit code."""
-    if arguments.output_file is None and sys.stdout.isatty():
+    if arguments.output_file is None and writes_to_terminal():
         raise UsageError("gbs report writes an HTML page: gbs report -o report.html")
     request = read_request(arguments)
     report = request.check(keep_runs=True)
