@@ -14,7 +14,7 @@ def test_the_table_of_what_fits(gbs: Gbs) -> None:
         0,
         "64 = micro x accumulation x 2 GPUs\n"
         "  micro  accumulation\n"
-        "      4             8   <- fewest passes between updates at this memory\n"
+        "      4             8   <- fewest passes for each update, if it fits in memory\n"
         "      2            16\n"
         "      1            32\n",
         "",
@@ -72,7 +72,7 @@ def test_json_and_markdown(gbs: Gbs) -> None:
     assert gbs(*flags, "--format", "markdown").out.splitlines()[2:] == [
         "| micro | accumulation | remarks |",
         "| ---: | ---: | --- |",
-        "| 2 | 1 | fewest passes between updates at this memory |",
+        "| 2 | 1 | fewest passes for each update, if it fits in memory |",
         "| 1 | 2 |  |",
     ]
 
@@ -92,7 +92,7 @@ def test_what_is_near_as_json(gbs: Gbs) -> None:
         pytest.param("--global-batch-size 8 --world-size 8e", "'8e' is not a positive whole number", id="no number"),
         pytest.param("--from nowhere.yaml", "no such file or folder: nowhere.yaml", id="no file"),
         pytest.param("--from notes.yaml --world-size 2", "notes.yaml is not a recipe that gbs knows", id="no recipe"),
-        pytest.param("--from sft.yaml", "gbs plan needs --global-batch-size N", id="a recipe without hardware"),
+        pytest.param("--from sft.yaml", "gbs plan needs --world-size N, or --nodes N", id="a recipe without hardware"),
     ],
 )
 def test_a_wrong_call_is_one_clear_line(flags: str, words: str, repo: Path, gbs: Gbs) -> None:

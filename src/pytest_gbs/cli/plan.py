@@ -55,9 +55,9 @@ def _goal(arguments: argparse.Namespace) -> Goal:
     whole = _whole(given.num_nodes, given.gpus_per_node, sizes)
     batch = arguments.global_batch_size or (_claimed(recipe) if recipe else None) or (sizes.global_batch_size if sizes else None)
     world = given.world_size or whole or (sizes.value(Name.WORLD_SIZE) if sizes else None)
-    if batch is None:
+    if batch is None and (recipe is None or world is not None):
         raise UsageError("gbs plan needs --global-batch-size N, or --from RECIPE that has one on the given hardware")
-    if world is None:
+    if batch is None or world is None:
         raise UsageError("gbs plan needs --world-size N, or --nodes N and --gpus-per-node N")
     length = arguments.sequence_length or ((sizes.value(Name.SEQUENCE_LENGTH) or 0) if sizes else 0)
     per_sample = recipe.framework.sequences_per_sample if recipe and not arguments.sequence_length else 1

@@ -14,7 +14,7 @@ from pytest_gbs.formats._show_steps import epoch_text
 from pytest_gbs.model.planning import Near, Pair, Plan
 from pytest_gbs.model.quantity import Name
 
-_FEWEST = "fewest passes between updates at this memory"
+_FEWEST = "fewest passes for each update, if it fits in memory"
 
 
 def render_plan(plan: Plan, format_name: str) -> str:
