@@ -16,6 +16,7 @@ from pytest_gbs.claims.grammars._hardware_words import (
     is_end,
     memory,
     next_is_list,
+    under_each_node,
 )
 from pytest_gbs.claims.grammars._sizes import is_value, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, past, text_at
@@ -251,7 +252,8 @@ def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]
         return [StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop + each)] if count in GPUS_PER_NODE else []
     if text_at(tokens, stop) in NODES:
         return _node_of(tokens, i, count, stop)
-    if text_at(tokens, i - 1) == "has" and text_at(tokens, i - 2) in NODES and text_at(tokens, i - 3) in ("each", "every"):
+    of_each = text_at(tokens, i - 1) == "has" and text_at(tokens, i - 2) in NODES and text_at(tokens, i - 3) in ("each", "every")
+    if of_each or under_each_node(tokens, i):
         return [StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop)] if count in GPUS_PER_NODE else []
     alone = tokens[i].kind == WORD and count == 1
     before, behind = text_at(tokens, i - 1), text_at(tokens, stop)

@@ -87,6 +87,18 @@ def each_node(tokens: Sequence[WordToken], i: int) -> int:
     return 0
 
 
+def under_each_node(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether what is in front says that token `i` counts for each node: `per node: 4 GPUs`, `(each node): 1 judge + 3 = 4 GPUs`."""
+    colon = i - 1
+    while colon > 1 and text_at(tokens, colon) not in (":", ";", "."):
+        colon -= 1
+    node = colon - 1 - (text_at(tokens, colon - 1) == ")")
+    if text_at(tokens, colon) != ":" or node < 1 or text_at(tokens, node) not in NODES:
+        return False
+    each = node - 1 - (text_at(tokens, node - 1) == "-")
+    return text_at(tokens, each) in ("per", "each", "every") and (each == 0 or text_at(tokens, each - 1) in ("(", "on", "in", "for"))
+
+
 def is_end(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether nothing that could be counted is at token `i`."""
     return i >= len(tokens) or (tokens[i].kind == SIGN and tokens[i].text in (")", ",", ".", ":", ";"))
