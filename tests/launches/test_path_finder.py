@@ -146,6 +146,27 @@ def test_of_several_programs_it_is_the_one_near_the_script(tmp_path: Path, scrip
     assert finder(tmp_path, files).program((word,), command, read, further_down=False) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cd /home/me/code/acme\npython train.py", "train.py"),
+        ("cd $CODE\npython train.py", "train.py"),
+        ("python /content/acme/train.py", "train.py"),
+        ("python /work/train.py", None),  # one step may be anywhere
+        ("cd /work\npython train.py", None),
+        ("cd /home/me/code/acme\npython sweep.py", None),  # two of them
+        ("python /content/acme/sweep.py", None),
+        ("python /content/acme/a/train.py", None),  # that folder is here, without it
+        ("git clone https://github.com/them/lib /work/lib\ncd /work/lib\npython train.py", None),
+        ("git clone https://github.com/them/lib /work/lib\npython /work/lib/train.py", None),
+    ],
+)
+def test_a_program_at_the_root_is_the_only_one_of_its_name(tmp_path: Path, text: str, expected: str | None) -> None:
+    word, command, script = last_word("scripts/run.sh", text)
+    files = dict.fromkeys(("train.py", "sweep.py", "a/sweep.py"), "")
+    assert finder(tmp_path, files).program((word,), command, script, further_down=False) == expected
+
+
 # AI-Hypercomputer/maxtext e591f30c, scripts/diloco/run_diloco.sh: `cd /deps/src/`, then the configuration from there.
 @pytest.mark.parametrize(
     ("folder", "name", "expected"),

@@ -9,12 +9,14 @@ from typing import Final
 from pytest_gbs.launches.images import Mount, copied_to, mounted, of_command, of_image
 from pytest_gbs.launches.mentions import like
 from pytest_gbs.model.command import Command, Folder, Script, Word
-from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.limits import MOST_DOCKERFILES
 from pytest_gbs.model.location import Source, Tree, below, by_name, endings, upwards
 from pytest_gbs.readers.refusal import conflict
 
 _FLAT: Final = 3  # slashes of the path at which a container has a file that lies beside the job: /mnt/scripts/train.py
+
+_DEEP: Final = 2  # slashes of a folder where somebody may have the tree: /content/acme
 
 
 def function_named(word: Word) -> str:
@@ -86,12 +88,12 @@ class PathFinder:
             return self._module(program[1].text.replace(".", "/"), command, script)
         name = program[0].text or ""
         if not name.endswith(".py"):
-            return None if name else self._elsewhere(program[0].parts[-1].text or "", script.path)
+            return None if name else self._elsewhere(program[0].parts[-1].text or "", script)
         folder = script.path.rpartition("/")[0]
         found = self.find(program[0], command, script) or (self.only_one(name, f"{folder}/" if folder else "") if further_down else None)
-        return found or self._elsewhere(name, script.path)
+        return found or self._elsewhere(name, script)
 
-    def _elsewhere(self, path: str, script: str) -> str | None:
+    def _elsewhere(self, path: str, script: Script) -> str | None:
         """The program that a path names where the author has the tree (`/home/me/acme/examples/a/train.py`): its last three steps agree.
 
         Or it is the only one that ends so, of the folder nearest to the script that has any: the author starts it from a folder that no
@@ -101,10 +103,10 @@ class PathFinder:
             return None
         away = path.startswith(("/", "~"))
         ends = list(endings(path.removeprefix("./"), 3))[: None if away else 1]
-        at_root = next((ending for ending in ends if ending in self.known), None) if away else None
+        at_root = next((ending for ending in ends if ending in self.known), None) or self._at_root(path, script) if away else None
         if at_root is not None or path.rpartition("/")[2] not in self._by_name:
             return at_root
-        folders = [f"{folder}/" for folder in upwards(script.rpartition("/")[0]) if folder]
+        folders = [f"{folder}/" for folder in upwards(script.path.rpartition("/")[0]) if folder]
         return next((found for ending in ends for folder in (*folders, "") if (found := self.only_one(ending, folder))), None)
 
     def only_one(self, ending: str, start: str = "") -> str | None:
@@ -124,6 +126,11 @@ class PathFinder:
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
         return by_name(self._all)
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        """The names of all folders of the tree."""
+        return frozenset(step for path in self._all for step in path.split("/")[:-1])
 
     def _module(self, name: str, command: Command, script: Script) -> str | None:
         """The file of a module that runs: from where the command runs, or the only one of its name, as an installed package has it."""
@@ -177,7 +184,23 @@ class PathFinder:
 
     def _existing(self, folder: Folder, command: Command, script: Script) -> str | None:
         places = (path for path in self._places(folder, command, script) if path in self.known)
-        return next(places, self._in_checkout(folder, command))
+        found = next(places, self._in_checkout(folder, command))
+        here = command.folder
+        bare = not (folder.rooted or folder.from_start or here.rooted) and (here.path is None or here.path.startswith("/"))
+        return found or (self._at_root(f"{here.path or '/home/of'}/{folder.path}", script) if bare and folder.path else None)
+
+    def _at_root(self, path: str, script: Script) -> str | None:
+        """The program or script at the root that an absolute path of two folders or more names, where the author has the tree.
+
+        It is the only file of its name in the tree, which has no folder called like that, and the script does not have git make the folder.
+        """
+        folder, _, name = path.rpartition("/")
+        if self._by_name.get(name) != [name] or not name.endswith((".py", *SCRIPTS)) or folder.count("/") < _DEEP:
+            return None
+        if folder.rpartition("/")[2] in self._folders:
+            return None
+        cloned = (command.words for command in script.commands if [word.text for word in command.words[:2]] == ["git", "clone"])
+        return None if any(word.text == folder for words in cloned for word in words) else name
 
     def _in_checkout(self, folder: Folder, command: Command) -> str | None:
         """The file that a path of several steps names after `cd /home/me/repository`, or `cd $PROJECT`: where the author has the tree.

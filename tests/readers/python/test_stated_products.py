@@ -214,6 +214,34 @@ def test_processes_that_cannot_share_are_found(tmp_path: Path) -> None:
     assert codes(checked(tmp_path, {"train.py": SHARED.replace("assert total % rows == 0", "")})) == []
 
 
+# As programs made from build-nanogpt have it: one that is started by itself has a world of 1, and nothing is asserted.
+ROUNDS = SHARED.replace(
+    'ddp_world_size = int(os.environ.get("WORLD_SIZE", 1))\n',
+    """ddp = int(os.environ.get("RANK", -1)) != -1
+if ddp:
+    ddp_world_size = int(os.environ["WORLD_SIZE"])
+else:
+    ddp_world_size = 1
+""",
+).replace("assert total % rows == 0\n", "")
+
+
+@pytest.mark.parametrize(
+    ("launch", "expected"),
+    [
+        ("torchrun --nproc_per_node 8 train.py", [512]),  # 64 x 1 x 8
+        ("torchrun --nproc_per_node 2 train.py", [512]),  # 64 x 4 x 2
+        ("torchrun --nproc_per_node 3 train.py", [384]),  # 64 x 2 x 3: 524,288 / 196,608 = 2.67
+        ("torchrun --nproc_per_node $GPUS train.py", [512]),
+        ("torchrun --nnodes 2 --nproc_per_node 8 train.py", [None]),  # 64 x 16 are more than 512
+    ],
+)
+def test_each_process_accumulates_its_share_rounded_down(tmp_path: Path, launch: str, expected: list[int | None]) -> None:
+    found = checked(tmp_path, {"train.py": ROUNDS, "run.sh": f"{launch}\n"})
+    assert batches(found) == expected
+    assert codes(found) == []
+
+
 # 2 x 8 x processes: batches of buckets, by samplers that are not here, of one of two loaders.
 # aigc-apps/EasyAnimate, scripts/train_lora.py at c2a70d1.
 BUCKETS = """\

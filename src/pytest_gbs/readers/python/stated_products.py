@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from itertools import islice
+from math import prod
 from typing import Final
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_FACTORS
@@ -107,12 +108,24 @@ def _entries(product: _Product, evaluator: Evaluator) -> dict[str, Entry]:
         at = evaluator.program.span(product.accumulation)
         steps = at, evaluator.value(product.accumulation, product.scope)
     found: dict[str, Entry] = {"DataLoader": (place, Table({"batch_size": batch}, *place)), STEPS: steps}
-    if product.total is not None and product.accumulation is not None and _is_asserted(evaluator.program.tree, product.scope):
+    if product.total is not None and product.accumulation is not None:
         total = evaluator.value(product.total, product.scope)
         length = evaluator.value(product.length, product.scope) if product.length is not None else Known(1, *place)
-        found[SAMPLES] = evaluator.program.span(product.total), _divided(total, length) or evaluator.lost(product.total)
-        found[STEPS] = steps[0], evaluator.lost(product.accumulation)
+        if _is_asserted(evaluator.program.tree, product.scope):
+            found[SAMPLES] = evaluator.program.span(product.total), _divided(total, length) or evaluator.lost(product.total)
+            found[STEPS] = steps[0], evaluator.lost(product.accumulation)
+        elif not isinstance(steps[1], Known):
+            found[STEPS] = steps[0], _rounded_down(total, (batch[1], length), evaluator.world) or steps[1]
     return found
+
+
+def _rounded_down(total: Value, factors: tuple[Value, ...], world: int | None) -> Known | None:
+    """How often each of `world` processes goes back for its share of `total`, which is rounded down; None if it has none."""
+    numbers = [each.value if isinstance(each, Known) and type(each.value) is int else 0 for each in (total, *factors)]
+    if world is None or not all(number > 0 for number in numbers):
+        return None
+    share = numbers[0] // prod((*numbers[1:], world))
+    return Known(share, total.start, total.stop) if share else None
 
 
 def _divided(total: Value, length: Value) -> Known | None:
