@@ -62,3 +62,33 @@ def test_the_arguments_count_where_the_loader_goes_by_them(method: str, body: st
 )
 def test_a_loader_of_ones_own_counts(body: str, expected: str | None) -> None:
     assert batch("get_train_dataloader", body) == expected
+
+
+OWN_DATA = """\
+from transformers import Trainer, TrainingArguments
+
+class PackedDataset:
+    def __init__(self, path, batch_size=1):
+        self.batch_size = batch_size
+
+data = {}
+trainer = Trainer(model, TrainingArguments("out", per_device_train_batch_size={}), train_dataset=data)
+trainer.train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "micro", "expected"),
+    [
+        pytest.param("PackedDataset('a.bin')", "1", "1", id="samples of one"),
+        pytest.param("load_dataset('a', batch_size=8)", "1", "1", id="data of a library"),
+        pytest.param("Dataset(path, batch_size=8)", "1", "1", id="a class that is not seen"),
+        pytest.param("PackedDataset('a.bin', batch_size=8)", "4", "4", id="several samples make the batch"),
+        pytest.param("PackedDataset('a.bin', batch_size=8)", "1", None, id="a sample may be a batch"),
+    ],
+)
+def test_a_data_set_with_a_batch_size_may_hold_batches(data: str, micro: str, expected: str | None) -> None:
+    (found,) = (each for each in read(Source("train.py", OWN_DATA.format(data, micro))) if isinstance(each, Document))
+    value = found.get("per_device_train_batch_size")
+    assert isinstance(value, Scalar)
+    assert (None if value.tag == COMPUTED else value.text) == expected

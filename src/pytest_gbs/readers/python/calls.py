@@ -11,9 +11,9 @@ from typing import Final
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.python.attributes import dotted
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import Found, Table, batch_name, sets_batch
+from pytest_gbs.readers.python.results import Found, Known, Lost, Table, batch_name, sets_batch
 from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes
-from pytest_gbs.readers.python.trainers import given_to_trainers, own_batches
+from pytest_gbs.readers.python.trainers import given_to_trainers, may_hold_batches, own_batches
 from pytest_gbs.readers.python.values import Evaluator
 
 _SETTERS = ("set_training", "set_dataloader")  # of TrainingArguments (transformers training_args.py)
@@ -61,6 +61,9 @@ def batch_calls(scopes: Scopes, evaluator: Evaluator, within: set[ast.AST] | Non
         if sets_batch(table) or call in trained:
             if call in own:
                 table.entries[_OF_DEVICE] = own[call]
+            place, batch = table.entries.get(_OF_DEVICE, (None, None))
+            if place is not None and isinstance(batch, Known) and batch.value == 1 and may_hold_batches(scopes, evaluator):
+                table.entries[_OF_DEVICE] = place, Lost(batch.start, batch.stop)
             yield " ".join(names), call, table
 
 

@@ -49,6 +49,16 @@ def own_batches(scopes: Scopes, evaluator: Evaluator) -> dict[ast.AST, Entry]:
     return found
 
 
+def may_hold_batches(scopes: Scopes, evaluator: Evaluator) -> bool:
+    """Whether the program gives a batch size to a data set of a class of the repository, each sample of which may then be a batch."""
+    return any(
+        scopes.qualified(call.func).endswith("Dataset")
+        and any(keyword.arg == "batch_size" for keyword in call.keywords)
+        and (evaluator.definition(call.func, scope) or evaluator.class_elsewhere(call.func)) is not None
+        for call, scope in scopes.calls
+    )
+
+
 def _names(node: ast.AST) -> Iterator[str]:
     """Yield the names and attributes that are looked up in `node`."""
     for each in ast.walk(node):
