@@ -6,6 +6,11 @@ import pytest
 
 from tests.launches.building import checked
 
+_LIST = "- Per-device batch size: {}\n- Gradient accumulation: {} steps\n- **Effective batch size**: {}\n"
+_TABLE = "| Setting | Value | Reason |\n|---|---|---|\n| `batch_size` | **{}** | memory |\n| `grad_accum` | {} | {} |\n"
+_TWO_RUNS = (
+    "| Setting | A | B |\n|---|---|---|\n| Batch size | 4 | 2 |\n| Accumulation steps | 8 | {} |\n| Effective batch | 32 | 16 |\n"
+)
 _ROWS = "| Model | TP | PP | GBS | Hardware |\n|---|---|---|---|---|\n{}\n"
 
 
@@ -39,6 +44,19 @@ def _messages(folder: Path, text: str) -> list[str]:
             "On 8 GPUs the effective batch size per device = per_device_train_batch_size * gradient_accumulation_steps.\n", id="of a device"
         ),
         pytest.param("On 8 GPUs the global batch size = micro_batch_size * gradient_accumulation_steps.\n", id="micro"),
+        pytest.param("Effective batch size: 64 (2 per device x 8 GPUs x 4 accumulation steps)\n", id="all factors named"),
+        pytest.param("Effective batch size: 128 (2 per device x 4 accumulation steps)\n", id="GPUs not named"),
+        pytest.param("Effective batch size: 128 (2 per device x 8 GPUs per node x 4 accumulation)\n", id="nodes not named"),
+        pytest.param("Effective batch 128 on 2 nodes (2 per device x 8 GPUs x 4 accumulation)\n", id="nodes beside it"),
+        pytest.param(_LIST.format(2, 4, 8), id="a list on one GPU"),
+        pytest.param(_LIST.format(2, 4, 64), id="a list on some GPUs"),
+        pytest.param(_LIST.format("2-4", 4, 10), id="a list with a range"),
+        pytest.param(_LIST.format(2, 4, 8) + "- Gradient accumulation: 3\n", id="a list with two accumulations"),
+        pytest.param("# Results\n\n" + _LIST.format(2, 4, 12), id="a list of results"),
+        pytest.param(_TABLE.format(2, 4, "Effective batch = 8"), id="a table on one GPU"),
+        pytest.param(_TABLE.format(8, 4, "Effective batch = 8"), id="the batch of all GPUs"),
+        pytest.param(_TABLE.format(2, 4, "simulates larger batches of 9 images"), id="a table without a batch"),
+        pytest.param(_TWO_RUNS.format(8), id="two runs"),
     ],
 )
 def test_it_stays_silent(text: str, tmp_path: Path) -> None:
@@ -67,6 +85,26 @@ def test_it_stays_silent(text: str, tmp_path: Path) -> None:
             " `per_device_train_batch_size` x `gradient_accumulation_steps`.\n",
             "document's arithmetic for the global batch size leaves out its 8 GPUs",
             id="a formula without the GPUs",
+        ),
+        pytest.param(
+            "- **Effective batch**: 64 samples (2 per device x 8 GPUs x 8 accumulation steps)\n",
+            "document says 2 x 8 x 8 = 64, but the product is 128",
+            id="all factors named behind the batch",
+        ),
+        pytest.param(
+            _LIST.format(4, 4, 8),
+            "document says global batch size 8, but its settings give 4 micro x 4 accumulation = 16 for each GPU",
+            id="a list",
+        ),
+        pytest.param(
+            _TABLE.format(3, 4, "Effective batch = 8"),
+            "document says global batch size 8, but its settings give 3 micro x 4 accumulation = 12 for each GPU",
+            id="a table that states the batch as a reason",
+        ),
+        pytest.param(
+            _TWO_RUNS.format(16),
+            "document says global batch size 16, but its settings give 2 micro x 16 accumulation = 32 for each GPU",
+            id="the second of two runs",
         ),
     ],
 )

@@ -49,6 +49,7 @@ SILENT = {
     "advice": settings(8, 8, "for best results use an effective batch of 32"),
     "a change": settings(8, 8, "effective batch 32 -> 64"),
     "another count of the same step": settings(1, 32, "effective batch of 32 windows, about 48 examples per step"),
+    "alternatives": settings(4, 8, "effective batch = 4 x accum 16 = 64; effective batch = 4 x accum 8 = 32"),
     "tokens": settings(4, 8, "4 * 8 * 512 = 16,384 tokens/step") + "  seq_len: 512\n",
     "the batch of all too": settings(8, 8, "effective batch = 32") + "  global_batch_size: 32\n",
     "evaluation": "eval:\n  batch_size: 8\n  grad_accum: 8  # effective batch = 32\n",
@@ -79,6 +80,11 @@ FIRING = {
     "tokens": (
         settings(8, 8, "16,384 tokens/step") + "  seq_len: 512\n",
         "comment says 16,384 tokens, but the settings give 32,768 x GPUs: no number of GPUs gives 16,384 tokens",
+    ),
+    "beside a true count of something else": (
+        "# micro_batch=4 * seq_len=512 = 2,048 tokens per step\n# grad_accum=16 -> effective batch = 64 * 512 = 32,768 tokens\n"
+        "batch_size: 4\ngrad_accum: 8\n",
+        "comment says accumulation 16, but grad_accum is 8",
     ),
     "above": (
         "# effective batch = 32\nbatch_size: 8\ngrad_accum_steps: 8\n",

@@ -17,6 +17,7 @@ from pytest_gbs.checking.worker_pool import WorkerPool
 from pytest_gbs.claims.documents import read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.claims.model_cards import read_model_cards
+from pytest_gbs.claims.setting_lists import read_setting_lists
 from pytest_gbs.launches.find import ReadScript, Scripts
 from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.launches.program_files import program_name, scores_only
@@ -229,7 +230,7 @@ def _resolved(path: str, scripts: Scripts, resolver: LaunchResolver, guard: Guar
 
 
 def _own_numbers(source: Source) -> list[Mistake]:
-    return [*read_model_cards(source), *read_own_numbers(source)]
+    return [*read_model_cards(source), *read_own_numbers(source), *read_setting_lists(source)]
 
 
 def _is_about(path: str, files: frozenset[str] | None, memory: Memory) -> bool:

@@ -89,7 +89,14 @@ class ShortFormula(NamedTuple):
     gpus: Declaration
 
 
-Mistake: TypeAlias = MissingFile | LostFlags | MisnamedSetting | ModelCard | Declaration | ShortFormula
+class SettingList(NamedTuple):
+    """The batch that a list of settings in a document states, and the micro batch and accumulation that the same list has."""
+
+    total: Quantity
+    factors: tuple[Quantity, ...]
+
+
+Mistake: TypeAlias = MissingFile | LostFlags | MisnamedSetting | ModelCard | Declaration | ShortFormula | SettingList
 """What may be wrong with a script or a document by itself."""
 
 

@@ -1,8 +1,9 @@
 """A sentence or a row of a table in a document states a batch that its own numbers refute.
 
-Three ways to do so: arithmetic that gives another product than it says; a global batch that the data-parallel ranks of the GPUs, tensor
+Four ways to do so: arithmetic that gives another product than it says; a global batch that the data-parallel ranks of the GPUs, tensor
 and pipeline parallel sizes beside it can't share; a formula for the global batch that multiplies what one GPU takes and leaves out the
-GPUs, where the same paragraph trains on several.
+GPUs, where the same paragraph trains on several; a list or table of settings whose micro batch and accumulation give more for each GPU
+than the batch that it states, or no part of it.
 
 What the framework does: it never reads a document.
 
@@ -18,7 +19,7 @@ from math import prod
 
 from pytest_gbs.arithmetic.wording import count, short
 from pytest_gbs.model.declaration import Declaration, Factor
-from pytest_gbs.model.launch import Mistake, ShortFormula
+from pytest_gbs.model.launch import Mistake, SettingList, ShortFormula
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import PARALLEL, Name
 from pytest_gbs.model.rule import Example, Rule, Scope, written_in
@@ -33,6 +34,8 @@ def check(stated: Mistake) -> Iterator[Outcome]:
         yield Finding(
             ITS_RULE, message, Severity.WARNING, stated.at, "formula", (Related(gpus.at, short(gpus.name)),), holds="multiply by the GPUs"
         )
+    elif isinstance(stated, SettingList):
+        yield from _not_in_list(stated)
     elif isinstance(stated, Declaration):
         yield from _false_arithmetic(stated) or _unshared(stated)
 
@@ -43,6 +46,17 @@ def _false_arithmetic(stated: Declaration) -> tuple[Finding, ...]:
         return ()
     message = f"document says {written.text} = {written.result:,}, but the product is {written.value:,}"
     return (Finding(ITS_RULE, message, Severity.WARNING, stated.at, "stated", holds=f"write {written.value:,}, or other factors"),)
+
+
+def _not_in_list(stated: SettingList) -> Iterator[Outcome]:
+    """The finding of a batch that no number of GPUs makes of what each of them takes by the same list."""
+    each = prod(factor.value for factor in stated.factors)
+    if stated.total.value % each == 0 or stated.total.at is None:
+        return
+    product = " x ".join(f"{factor.value:,} {short(factor.name)}" for factor in stated.factors)
+    message = f"document says global batch size {stated.total.value:,}, but its settings give {product} = {each:,} for each GPU"
+    related = tuple(Related(factor.at, short(factor.name)) for factor in stated.factors if factor.at is not None)
+    yield Finding(ITS_RULE, message, Severity.WARNING, stated.total.at, "stated", related, holds=f"state a multiple of {each:,}")
 
 
 def _unshared(stated: Declaration) -> tuple[Finding, ...]:

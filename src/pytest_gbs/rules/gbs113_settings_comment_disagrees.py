@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from pytest_gbs.claims.factors import with_hardware
+from pytest_gbs.claims.factors import named_factors, with_hardware
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope, written_in
@@ -57,9 +57,15 @@ def _may_be_true(run: Run, claim: Claim) -> bool:
 
 
 def _gives_too(claim: Claim, other: Claim) -> bool:
-    """Whether another statement of the same comment may be true of the batch: `32 windows, about 48 examples per step`."""
+    """Whether another statement of the same comment may be true of the batch: `32 windows, about 48 examples per step`.
+
+    Where a factor is stale, it must name the same ones: `accum=2 on 8 GPUs, accum=4 on 4`.
+    """
     said, right = claim.declaration, other.declaration
-    return other.judgement.finding is None and said.name == right.name and said.at.path == right.at.path
+    if other.judgement.finding is not None or said.name != right.name or said.at.path != right.at.path:
+        return False
+    names, others = ({factor.name for factor in named_factors(each)} for each in (said, right))
+    return claim.judgement.cause != Cause.FACTOR or names <= others
 
 
 _SETTINGS = "train:\n  batch_size: {batch}\n  grad_accum: 8  # effective batch = 32\n"

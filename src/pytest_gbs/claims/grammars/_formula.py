@@ -134,7 +134,9 @@ def _label(tokens: Sequence[WordToken], product: Product, labels: Sequence[Label
     if not between:
         # `gbs512/ep8` is a list, no division.
         return None if "/" in (text_at(tokens, product.first), text_at(tokens, product.first + 1)) else label
-    if all(token.text in _LEADING or token.kind == NUMBER for token in between):
+    # `GBS: 512 samples (8 x 64 GPUs)`
+    counted = between[:-1] if between[-1].text in UNITS and text_at(tokens, product.first) == "(" else between
+    if all(token.text in _LEADING or token.kind == NUMBER for token in counted):
         return label
     broken = (";", ".", "->") if between[0].text == "=" else (";", ".", "->", *OPERATORS)
     if between[-1].text not in ("=", ":") or any(token.text in broken for token in between[:-1]):

@@ -29,6 +29,7 @@ _FAR: Final = 16  # so many words in front of arithmetic may be its names, and s
 _LENGTHY: Final = 512  # so many GPUs or samples of one device are few recipes', so many tokens of a sequence most
 _ROUND: Final = 64  # lengths of sequences are a multiple of it
 _SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+_WHOLE: Final = _SETTINGS | {Name.WORLD_SIZE}
 
 
 def worked_out(passage: Passage) -> Iterator[Declaration]:
@@ -163,8 +164,8 @@ def _claimed(passage: Passage, formula: StatedFormula, result: Result | None) ->
         return
     at = result.at if result else next(o.at for o in counted if o.value is not None)
     # A remark such as `GBS 128 (2 nodes x 8 GPUs)` need not be the whole arithmetic; with an equals sign it is.
-    numbers = len(product.factors) > 2 and not product.divisors and not formula.names
-    whole = formula.equated or numbers or value is None or any(value in interval for interval in number.holds)
+    complete = len(product.factors) > 2 and not product.divisors and (not formula.names or formula.names >= _WHOLE)
+    whole = formula.equated or complete or value is None or any(value in interval for interval in number.holds)
     known = {operand.name for operand in counted if operand.name}
     found = claim(passage, at, name, number, grammar=_GRAMMAR, unit=result.unit if result else "", known=known)
     found = _with_conditions(passage, found, [o for o in counted if o.name in (_CONDITIONS if whole else _CONDITIONS | _SETTINGS)])

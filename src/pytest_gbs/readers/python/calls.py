@@ -61,9 +61,9 @@ def batch_calls(scopes: Scopes, evaluator: Evaluator, within: set[ast.AST] | Non
         if sets_batch(table) or call in trained:
             if call in own:
                 table.entries[_OF_DEVICE] = own[call]
-            place, batch = table.entries.get(_OF_DEVICE, (None, None))
-            if place is not None and isinstance(batch, Known) and batch.value == 1 and may_hold_batches(scopes, evaluator):
-                table.entries[_OF_DEVICE] = place, Lost(batch.start, batch.stop)
+            entry = table.entries.get(_OF_DEVICE)
+            if entry and isinstance(entry[1], Known) and entry[1].value == 1 and may_hold_batches(scopes, evaluator):
+                table.entries[_OF_DEVICE] = entry[0], Lost(entry[1].start, entry[1].stop)
             yield " ".join(names), call, table
 
 
