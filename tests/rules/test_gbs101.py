@@ -195,3 +195,30 @@ def test_a_batch_that_a_header_says_twice_is_one_finding(tmp_path: Path) -> None
     found = checked(tmp_path, text)
     assert (found.verdict, found.codes) == ("violated", ["GBS101"])
     assert [related.label for related in found.findings[0].related].count("declared") == 1
+
+
+_EXPERTS = """\
+model_name_or_path: org/model
+stage: sft
+finetuning_type: full
+per_device_train_batch_size: 1
+gradient_accumulation_steps: {}
+pipeline_model_parallel_size: 4
+expert_model_parallel_size: 2
+# global batch size = (8 // 2 // 4) * 8 = 8
+"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        pytest.param(4, [], id="two replicas"),
+        pytest.param(8, [], id="one replica"),
+        pytest.param(16, ["the settings give 16 x data-parallel size: no data-parallel size gives 8"], id="more than one replica takes"),
+        pytest.param(3, ["the settings give 3 x data-parallel size: no data-parallel size gives 8"], id="not a multiple"),
+    ],
+)
+def test_replicas_are_whole_where_it_is_unknown_what_divides_the_gpus(tmp_path: Path, steps: int, says: list[str]) -> None:
+    # Whether experts in parallel divide the GPUs depends on the backend.
+    found = checked(tmp_path, _EXPERTS.format(steps)).findings
+    assert [each.message for each in found] == [f"comment says 8, but {each}" for each in says]

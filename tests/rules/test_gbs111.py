@@ -8,9 +8,7 @@ from tests.launches.building import checked
 
 _LIST = "- Per-device batch size: {}\n- Gradient accumulation: {} steps\n- **Effective batch size**: {}\n"
 _TABLE = "| Setting | Value | Reason |\n|---|---|---|\n| `batch_size` | **{}** | memory |\n| `grad_accum` | {} | {} |\n"
-_TWO_RUNS = (
-    "| Setting | A | B |\n|---|---|---|\n| Batch size | 4 | 2 |\n| Accumulation steps | 8 | {} |\n| Effective batch | 32 | 16 |\n"
-)
+_TWO_RUNS = "| Setting | A | B |\n|---|---|---|\n| Batch size | 4 | 2 |\n| Accumulation steps | 8 | {} |\n| Effective batch | 32 | 16 |\n"
 _ROWS = "| Model | TP | PP | GBS | Hardware |\n|---|---|---|---|---|\n{}\n"
 
 

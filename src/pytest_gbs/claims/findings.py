@@ -12,7 +12,7 @@ from pytest_gbs.frameworks.repairs import edit, fixes, reaching
 from pytest_gbs.model.declaration import Declaration, Factor
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Applicability, Finding, Fix, Related, Severity, Undetermined
-from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity
 from pytest_gbs.model.run import Reading, Run, World
 
 # A token total is firmly false only beyond here.
@@ -63,7 +63,8 @@ def stale_product(run: Run, declaration: Declaration, reading: Reading, world: W
     if size is None:
         given = symbolic_size(run, declaration, world)
         said, free = claimed_number(declaration), listing(map(called, reading.free), last="and")
-        rest = f": no number of {free} gives {said}" if free else ""
+        none = f"no number of {free}" if all(each in HARDWARE for each in reading.free) else f"no {free}"
+        rest = f": {none} gives {said}" if free else ""
         message = f"{source_of(declaration)} says {said}, but the settings give {given}{rest}"
         return Finding(ITS_RULE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions)
     related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))

@@ -7,7 +7,7 @@ from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import symbolic_text
 from pytest_gbs.frameworks.conditions import packs
 from pytest_gbs.model.declaration import Declaration
-from pytest_gbs.model.equation import Enforcement, Rounding
+from pytest_gbs.model.equation import Enforcement, Monomial, Rounding
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.record import Final
@@ -64,17 +64,25 @@ def _read_one(run: Run, declaration: Declaration, world: World, name: str) -> Re
             return Reading(None, None, (Name.WORLD_SIZE,))
         return Reading(holds, size)
     wanted = symbolic(name, world.geometry.stated, run.framework.equations)
-    if wanted is None:
-        return Reading(None, None, (name,))
-    values = reaching(wanted, declaration.holds)
+    values = reaching(wanted, declaration.holds) if wanted is not None else None
     if values is None:
-        return Reading(None, None, wanted.free)
+        ranks = _of_each_rank(run, world, name)
+        if ranks is not None and reaching(ranks, declaration.holds) == ():
+            return Reading(False, None, ranks.free, ())
+        return Reading(None, None, (name,) if wanted is None else wanted.free)
+    assert wanted is not None
     return Reading(None if values else False, None, wanted.free, values)
+
+
+def _of_each_rank(run: Run, world: World, name: str) -> Monomial | None:
+    """`name` in terms of the data-parallel size, which is a whole number however the GPUs are shared; None if that is not all."""
+    return symbolic(name, world.geometry.stated, run.framework.equations, (Name.DATA_PARALLEL_SIZE,))
 
 
 def symbolic_size(run: Run, declaration: Declaration, world: World) -> str:
     """What the settings give in terms of what is unknown: `16 x GPUs`."""
-    found = symbolic(_meanings(run, declaration)[0], world.geometry.stated, run.framework.equations)
+    name = _meanings(run, declaration)[0]
+    found = symbolic(name, world.geometry.stated, run.framework.equations) or _of_each_rank(run, world, name)
     return symbolic_text(found) if found else "another number"
 
 
