@@ -163,3 +163,36 @@ def said_of(folder: Path, program: str) -> list[str]:
 def test_a_comment_silences_it_in_a_program_too(tmp_path: Path) -> None:
     text = PROGRAMS["names"].replace("batch = 32", "batch = 32  gbs: ignore[GBS113]")
     assert said_of(tmp_path, text) == []
+
+
+CALL = "args = TrainingArguments(\n    per_device_train_batch_size={},\n    gradient_accumulation_steps=8,  # effective batch size 16\n)\n"
+CONFIGURATION = "per_device_train_batch_size: {}\ngradient_accumulation_steps: 8  # effective batch size of 16\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        pytest.param("python", CALL, id="a call"),
+        pytest.param("yaml", CONFIGURATION, id="a configuration"),
+        pytest.param("yml", f"train:\n  lr: 1\n{CONFIGURATION}", id="beside other settings"),
+    ],
+)
+def test_code_blocks_of_documents_are_read(tmp_path: Path, language: str, text: str) -> None:
+    def said(batch: object, heading: str = "# Settings") -> list[str]:
+        block = f"{heading}\n\nLike this:\n\n```{language}\n{text.format(batch)}```\n"
+        (tmp_path / "README.md").write_text(block, encoding="utf-8")
+        report = check(WorkTree(tmp_path), (), Settings(), Given())
+        assert not report.internal
+        return [f"{each.code} {each.at.start - block.index('16')}: {each.message}" for each in report.findings()]
+
+    assert said(4) == ["GBS113 0: comment says 16, but the settings give 32 x GPUs: no number of GPUs gives 16"]
+    assert said(2) == []
+    assert said(1) == []  # on two GPUs
+    assert said("BATCH") == []
+
+
+def test_other_code_blocks_and_prose_are_not_settings(tmp_path: Path) -> None:
+    text = CONFIGURATION.format(4)
+    (tmp_path / "README.md").write_text(f"```text\n{text}```\n\n```\n{text}```\n\n{text}\n```yaml\n- [\n{text}", encoding="utf-8")
+    report = check(WorkTree(tmp_path), (), Settings(), Given())
+    assert not report.findings() and not report.internal

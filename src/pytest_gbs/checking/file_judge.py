@@ -244,6 +244,14 @@ class FileJudge:
                 pending.suppressible, pending.part = run.document, run.document.part
                 yield pending
 
+    def snippets(self, path: str) -> RecipeJudgement:
+        """What the rules say of settings in the code blocks of the document at `path`."""
+        from pytest_gbs.checking.snippets import runs_of_snippets
+
+        source = self._repository.tree.read(path)
+        runs = runs_of_snippets(source, self._context(path)) if isinstance(source, Source) else ()
+        return NOTHING_FOUND.along_with(*(judge_file(run, self._rules, Scope.SETTINGS) for run in runs))
+
     def _trains_alone(self) -> bool:
         from pytest_gbs.checking.own_settings import is_one_process
 

@@ -8,11 +8,12 @@ from functools import partial
 
 from pytest_gbs.checking.file_judge import FileJudge
 from pytest_gbs.checking.finalise import Launched, merged
-from pytest_gbs.checking.judging import RecipeJudgement, judge_file
+from pytest_gbs.checking.judging import NOTHING_FOUND, RecipeJudgement, judge_file
 from pytest_gbs.checking.launch_index import LaunchIndex, index_launches
 from pytest_gbs.checking.reporting import FileResult
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.rulebook import Rulebook
+from pytest_gbs.model.document import DOCUMENTS
 from pytest_gbs.model.location import Unreadable
 from pytest_gbs.model.report import Role
 from pytest_gbs.model.rule import Scope
@@ -54,10 +55,14 @@ class LaunchingFiles:
         scripts = self._launches.scripts
         unread = {path for path in scripts.unread if path in asked or path in self._judge.doubted}
         mistaken = {path for path, each in scripts.mistakes.items() if each and path in asked}
-        for script in sorted({*found, *(path for path, judgements in alone.items() if judgements), *unread, *mistaken}):
+        documents = (path for path in asked if path.lower().endswith(DOCUMENTS))
+        shown = {path: self._guard.attempt(path, partial(self._judge.snippets, path), NOTHING_FOUND) for path in documents}
+        wrong = {path for path, each in shown.items() if each.outcomes or each.internal}
+        for script in sorted({*found, *(path for path, judgements in alone.items() if judgements), *unread, *mistaken, *wrong}):
             find = partial(self._result, script, found[script], alone.get(script, ()), asked.get(script, False))
             whole = self._guard.attempt(script, find, None)
             if whole is not None:
+                whole.judgement = whole.judgement.along_with(*((shown[script],) if script in wrong else ()))
                 # Launches of recipes that were not asked for are shown with the script that was.
                 whole.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
                 yield whole

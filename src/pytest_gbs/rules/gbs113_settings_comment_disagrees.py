@@ -1,7 +1,8 @@
-"""A comment states a batch that the settings beside it do not give, in a file of a trainer that no table knows.
+"""A comment states a batch that the settings beside it do not give, in a file of a trainer that no table knows, or in a document.
 
 Many repositories have a trainer of their own, and settings like `batch_size: 4` and `grad_accum: 8  # effective batch = 32`. If one
-of the two numbers changes, the comment goes stale as it does anywhere else.
+of the two numbers changes, the comment goes stale as it does anywhere else. So it does in the blocks of YAML and Python that a README
+shows.
 
 What the program does with these numbers is not known. The rule goes by their names: a batch size, an accumulation, and any number of
 processes, or one if no program of the repository has a word for several. It fires only if no number of processes gives what the
