@@ -56,6 +56,35 @@ trainer.fit(model, loader, DataLoader(others, batch_size=7))
 """
 
 
+SCHEDULED = """\
+import lightning as L
+from lightning.pytorch.callbacks import GradientAccumulationScheduler
+from torch.utils.data import DataLoader
+
+scheduler = GradientAccumulationScheduler(scheduling={0: 4, 8: 2})
+trainer = L.Trainer(devices=2, callbacks=[scheduler])  # global batch size: 24
+trainer.fit(model, DataLoader(rows, batch_size=3))
+"""
+MANUAL = """\
+import lightning as L
+from torch.utils.data import DataLoader
+
+class Net(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+
+    def training_step(self, batch, batch_idx):
+        self.manual_backward(self.layer(batch).mean() / 4)
+        {when}
+            self.optimizers().step()
+            self.optimizers().zero_grad()
+
+trainer = L.Trainer(devices=2)  # global batch size: 24
+trainer.fit(Net(), DataLoader(rows, batch_size=3))
+"""
+
+
 def known(folder: Path, program: str) -> list[int | None]:
     """The global batch of each recipe in a repository with nothing but the program."""
     report = checked(folder, {"train.py": program})
@@ -235,3 +264,17 @@ def test_a_comment_above_the_trainer_is_checked_against_it(tmp_path: Path) -> No
 )
 def test_devices_are_counted(tmp_path: Path, devices: str, batch: int | None) -> None:
     assert known(tmp_path, LOADER.replace("devices=2", devices)) == [batch]
+
+
+@pytest.mark.parametrize(
+    ("program", "batch"),
+    [
+        pytest.param(SCHEDULED, None, id="a callback"),
+        pytest.param(MANUAL.format(when="if (batch_idx + 1) % 4 == 0:"), None, id="its own steps"),
+        pytest.param(MANUAL.format(when="if True:"), 6, id="a step for each batch"),
+    ],
+)
+def test_an_accumulation_that_the_program_decides_on_is_not_known(tmp_path: Path, program: str, batch: int | None) -> None:
+    report = checked(tmp_path, {"train.py": program})
+    assert [run.geometry.value("global_batch_size") for file in report.files for run in file.runs] == [batch]
+    assert codes(report) == (["GBS101"] if batch else [])

@@ -140,6 +140,84 @@ for rows in loader:
 """
 
 
+_SHARED: Final = """\
+import os
+import torch.distributed as dist
+from torch.distributed.fsdp import fully_shard
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, DistributedSampler
+
+{sizes}
+model = {wrapper}(model)
+loader = DataLoader(data, batch_size=micro, sampler=DistributedSampler(data))
+for step, rows in enumerate(loader):
+    (model(rows).mean() / steps).backward()
+    if (step + 1) % steps == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+    stepped((step + 1) % steps == 0)
+"""
+# As in accelerate's examples: what does not fit into a GPU is accumulated.
+_FITTED: Final = """\
+from accelerate import Accelerator
+from torch.utils.data import DataLoader
+
+MAX_GPU_BATCH_SIZE = 4
+batch_size = {total}
+steps = 1
+if batch_size > MAX_GPU_BATCH_SIZE:
+    steps = batch_size // MAX_GPU_BATCH_SIZE
+    batch_size = MAX_GPU_BATCH_SIZE
+accelerator = Accelerator()
+model, optimizer, loader = accelerator.prepare(model, optimizer, DataLoader(data, batch_size=batch_size, shuffle=True))
+for step, rows in enumerate(loader):
+    accelerator.backward(model(rows).mean() / steps)
+    if (step + 1) % steps == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+    stepped((step + 1) % steps == 0)
+"""
+_FABRIC: Final = """\
+from lightning.fabric import Fabric
+from torch.utils.data import DataLoader
+
+fabric = Fabric(accelerator="cpu", devices=2, strategy="ddp")
+fabric.launch()
+model, optimizer = fabric.setup(model, optimizer)
+loader = fabric.setup_dataloaders(DataLoader(data, batch_size=3))
+for step, rows in enumerate(loader):
+    accumulating = (step + 1) % 2 != 0
+    with fabric.no_backward_sync(model, enabled=accumulating):
+        fabric.backward(model(rows).mean() / 2)
+    if not accumulating:
+        optimizer.step()
+        optimizer.zero_grad()
+    stepped(not accumulating)
+"""
+_DATA_MODULE: Final = """\
+import lightning
+from torch.utils.data import DataLoader
+
+class Rows(lightning.LightningDataModule):
+    def __init__(self, batch_size=4):
+        super().__init__()
+        self.batch_size = batch_size
+
+    def train_dataloader(self):
+        return DataLoader(data, batch_size=self.batch_size, shuffle=True)
+
+trainer = lightning.Trainer(
+    accelerator="cpu", devices=2, strategy="ddp", accumulate_grad_batches=3, max_epochs=1, default_root_dir=folder,
+    logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+)
+trainer.fit(module, datamodule=Rows(batch_size=2))
+"""
+
+
+def _shared(name: str, sizes: str, processes: int = 2, wrapper: str = "DistributedDataParallel") -> Judged:
+    return Judged(f"torch: {name}", "torch", processes, {}, 48, _SHARED.format(sizes=sizes, wrapper=wrapper))
+
+
 def _free(name: str, processes: int, steps: int, loader: str, when: str, rows: int = 48) -> Judged:
     return Judged(f"loop: {name}", "loop", processes, {}, rows, _FREE_LOOP.format(loader=loader, steps=steps, when=when))
 
@@ -438,4 +516,34 @@ JUDGED: Final = (
     _deepspeed("all three on 2", 2, train_batch_size=24, train_micro_batch_size_per_gpu=3, gradient_accumulation_steps=4),
     _deepspeed("8 steps of batch 8 on 1", 1, train_batch_size=8, gradient_accumulation_steps=8),
     _deepspeed("its own loader on 2", 2, program=_ENGINE_LOADER, train_batch_size=12, train_micro_batch_size_per_gpu=2),
+    _trainer("a batch that may shrink", 1, 2, 4, auto_find_batch_size=True),
+    _trainer("epochs and steps", 1, 2, 4, max_steps=3, num_train_epochs=5),
+    _trainer("DeepSpeed on 2, ZeRO 3", 2, 2, 2, deepspeed={**_AUTO["deepspeed"], "zero_optimization": {"stage": 3}}),
+    _trainer("split on 2, the last batch dropped", 2, 4, 2, 30, **_EPOCHS, num_train_epochs=1, dataloader_drop_last=True, **_SPLIT),
+    _trainer("recomputed, with noise and Adafactor", 1, 2, 2, gradient_checkpointing=True, neftune_noise_alpha=5, optim="adafactor"),
+    _trl("grpo", "4 x 2, an epoch", 1, 4, 2, **_EPOCHS, num_train_epochs=1, num_generations=4)._replace(rows=12),
+    _trl("grpo", "2 x 2 on 2, an epoch", 2, 2, 2, **_EPOCHS, num_train_epochs=1, num_generations=4)._replace(rows=12),
+    _trl("rloo", "2 x 2 on 2, an epoch", 2, 2, 2, **_EPOCHS, num_train_epochs=1, num_generations=2, beta=0.0)._replace(rows=12),
+    _trl("kto", "2 x 3 on 2, an epoch", 2, 2, 3, **_EPOCHS, num_train_epochs=1)._replace(rows=50),
+    _trl("reward", "3 x 2, an epoch", 1, 3, 2, **_EPOCHS, num_train_epochs=1)._replace(rows=40),
+    _trl("orpo", "5 x 2, an epoch", 1, 5, 2, **_EPOCHS, num_train_epochs=1)._replace(rows=48),
+    _trl("cpo", "2 x 2 on 2, an epoch", 2, 2, 2, **_EPOCHS, num_train_epochs=1)._replace(rows=44),
+    _trl("online_dpo", "4 x 2, an epoch", 1, 4, 2, **_EPOCHS, num_train_epochs=1)._replace(rows=24),
+    Judged("loop: fitted", "loop", 1, {}, 48, _FITTED.format(total=16)),
+    Judged("loop: fitted on 2", "loop", 2, {}, 48, _FITTED.format(total=8)),
+    _free(
+        "a total shared on 2",
+        2,
+        3,
+        "DataLoader(data, batch_size=16 // accelerator.num_processes, drop_last=True)",
+        "(step + 1) % 3 == 0",
+        96,
+    ),
+    _shared("a total shared on 2", "micro = 16 // dist.get_world_size()\nsteps = 1"),
+    _shared("steps shared on 2", "micro, steps = 2, 8\nsteps //= int(os.environ['WORLD_SIZE'])"),
+    _shared("steps of a total on 4", "world = int(os.environ['WORLD_SIZE'])\nmicro = 2\nsteps = 16 // (micro * world)", 4),
+    _shared("FSDP on 2", "micro, steps = 3, 2", wrapper="fully_shard"),
+    Judged("torch: Fabric on 2", "torch", 2, {}, 48, _FABRIC),
+    Judged("lightning: a data module on 2", "lightning", 2, {}, 48, _DATA_MODULE),
+    _deepspeed("micro 2 x 2 on 2, ZeRO 3", 2, zero=3, train_micro_batch_size_per_gpu=2, gradient_accumulation_steps=2),
 )

@@ -91,13 +91,9 @@ class LibraryCalls(Options):
 
     def _world(self, name: str, node: ast.Call) -> Value | None:
         """The number of processes if `node` asks for it, None if it asks for something else."""
-        if name not in _WORLD_SIZES and not (
-            name in ENVIRONMENT and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value == "WORLD_SIZE"
-        ):
+        if name not in _WORLD_SIZES:
             return None
-        if self.world is None:
-            return self.lost(node)
-        return Known(self.world if name in _WORLD_SIZES else str(self.world), *self.program.span(node))
+        return Known(self.world, *self.program.span(node)) if self.world is not None else self.lost(node)
 
     def _processes(self, base: Made, name: str, node: ast.expr) -> Value | None:
         """The number of processes if `name` of an Accelerator, `base`, is that; None if it is something else."""
@@ -107,6 +103,8 @@ class LibraryCalls(Options):
 
     def of_environment(self, name: Value, default: ast.expr | None, node: ast.expr, scope: Scope) -> Value:
         """What a variable of the environment is when the program is started; its default if the launch does not set it."""
+        if self.world is not None and isinstance(name, Known) and name.value == "WORLD_SIZE":
+            return Known(str(self.world), *self.program.span(node))
         if self.line is None or not isinstance(name, Known) or not isinstance(name.value, str) or OF_PROCESSES().match(name.value):
             return self.lost(node)
         found = self.variable(name.value, node)

@@ -10,13 +10,15 @@ from typing import Final, TypeAlias
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.attributes import argument
 from pytest_gbs.readers.python.data_loaders import DataLoaders, Loader, one_of
-from pytest_gbs.readers.python.results import Entry, Items, Known, Table, Value
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
 _PACKAGES: Final = ("lightning", "lightning.pytorch", "pytorch_lightning")
 _TRAINERS: Final = frozenset(f"{package}{module}.Trainer" for package in _PACKAGES for module in ("", ".trainer", ".trainer.trainer"))
 _LOADERS: Final = frozenset(("train_dataloaders", "train_dataloader"))
+_SCHEDULER: Final = "GradientAccumulationScheduler"
+_MANUAL: Final = "automatic_optimization = False"
 
 
 _Calls: TypeAlias = list[tuple[ast.Call, Scope]]
@@ -38,7 +40,7 @@ def _table(call: ast.Call, scope: Scope, loader: Loader, loaders: DataLoaders) -
     here = evaluator.program.span(call.func)
     entries: dict[str, Entry] = {
         "lightning": (here, Table({}, *here)),
-        "Trainer": (here, _with_devices(_settled(evaluator.keywords(call, scope), call))),
+        "Trainer": (here, _scheduled(_with_devices(_settled(evaluator.keywords(call, scope), call)), loaders)),
         "DataLoader": loaders.entry(loader),
     }
     return Table(entries, *evaluator.program.span(call))
@@ -63,6 +65,27 @@ def _settled(arguments: Table, call: ast.Call) -> Table:
             place, lost = arguments.entries[name]
             arguments.entries[name] = place, Known(1, lost.start, lost.stop)
     return arguments
+
+
+def _scheduled(arguments: Table, loaders: DataLoaders) -> Table:
+    """The arguments of a Trainer, whose accumulation is not known where the program schedules it, or steps by itself.
+
+    callbacks/gradient_accumulation_scheduler.py; loops/optimization/manual.py
+    """
+    call = next(iter(loaders.scopes.called.get(_SCHEDULER, ())), None)
+    node = call[0] if call is not None else _own_steps(loaders)
+    if node is None:
+        return arguments
+    here = loaders.evaluator.program.span(node)
+    return arguments._replace(entries={**arguments.entries, "accumulate_grad_batches": (here, Lost(*here))})
+
+
+def _own_steps(loaders: DataLoaders) -> ast.expr | None:
+    """The remainder by which a module of manual optimization decides on its steps; None if there is none."""
+    if _MANUAL not in loaders.evaluator.program.text:
+        return None
+    methods = (each.node for each in loaders.scopes.inner.values() if getattr(each.node, "name", "") == "training_step")
+    return next((each for node in methods for each in ast.walk(node) if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod)), None)
 
 
 def _with_devices(arguments: Table) -> Table:
