@@ -74,10 +74,16 @@ def lay_over(base: Composed, settings: Iterable[CommandSetting], style: str, loa
         if len(setting.path) != 1 or open_value or (there is not None and not isinstance(there[1], Scalar)):
             return None
         name, (text, plain) = str(setting.path[0]), spelled(leaf.value)
-        keyed[setting.path] = Scalar(0, len(name), name, False), Scalar(0, len(text), text, plain)
+        keyed[setting.path] = _scalar(name, False), _scalar(text, plain)
         places[setting.path] = leaf.at
     document = base.document._replace(root=None, keyed=_over(keyed, base.document.keyed))
     return base._replace(data={}, document=document, places=_over(places, base.places))
+
+
+@lru_cache
+def _scalar(text: str, plain: bool) -> Scalar:
+    """A scalar that no file has; launches give the same flags and values again and again."""
+    return Scalar(0, len(text), text, plain)
 
 
 def _over(given: dict[KeyPath, _T], base: Mapping[KeyPath, _T]) -> Mapping[KeyPath, _T]:

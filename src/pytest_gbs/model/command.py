@@ -63,38 +63,46 @@ _READ_BY_PARSERS: Final = str.maketrans("", "", "${}()[]'\"\\")
 
 
 class Word(NamedTuple):
-    """One word of a command: its text if all of it is known, its raw text, and where it is."""
+    """One word of a command: its text if all of it is known, its raw text, and where it is.
+
+    `pieces` are None where the text stands there as it is: thousands of launches have dozens of such words.
+    """
 
     text: str | None
     raw: str
     at: Location
-    parts: tuple[Part, ...]
+    pieces: tuple[Part, ...] | None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The runs of characters that it is made of."""
+        return (Part(self.text, self.at, self.at),) if self.pieces is None else self.pieces
 
     @property
     def value_at(self) -> Location:
         """The place to change for another value: where its only part was given, or the word itself."""
-        parts = [part for part in self.parts if part.text != ""]
+        parts = [part for part in self.pieces or () if part.text != ""]
         return parts[0].at if len(parts) == 1 else self.at
 
     @property
     def default(self) -> bool:
         """True if a user can set another value without editing the script."""
-        return any(part.default for part in self.parts)
+        return any(part.default for part in self.pieces or ())
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The variables and arguments that a user can set for another value; none if they have no names."""
-        return variables_of(self.parts)
+        return variables_of(self.pieces or ())
 
     @property
     def many(self) -> bool:
         """True if it may be any number of words."""
-        return any(part.many for part in self.parts)
+        return any(part.many for part in self.pieces or ())
 
     @property
     def unknowns(self) -> tuple[str, ...]:
         """The names of what keeps it from being known."""
-        return tuple(part.name for part in self.parts if part.text is None)
+        return tuple(part.name for part in self.pieces or () if part.text is None)
 
     @property
     def placeholder(self) -> str:
@@ -104,7 +112,7 @@ class Word(NamedTuple):
     @property
     def note(self) -> str:
         """What fixed the value where it is not an assignment: `#SBATCH --nodes`."""
-        return next((part.note for part in self.parts if part.note), "")
+        return next((part.note for part in self.pieces or () if part.note), "")
 
     @property
     def starts_with(self) -> str:
@@ -134,6 +142,8 @@ class Word(NamedTuple):
 
     def after(self, count: int) -> Word:
         """The word without its first `count` characters, which must be known."""
+        if self.pieces is None and self.text is not None and count < len(self.text):
+            return Word(self.text[count:], self.raw, _cut(self.at, len(self.text), count, len(self.text)), None)
         left, kept = count, list[Part]()
         for part in self.parts:
             length = len(part.text or "")
@@ -158,7 +168,7 @@ def span_of_all(places: list[Location]) -> Location | None:
 
 def plain_word(text: str, at: Location) -> Word:
     """A word that is `text`, all of it from `at`."""
-    return Word(text, text, at, (Part(text, at, at),))
+    return Word(text, text, at, None)
 
 
 class Assignment(NamedTuple):

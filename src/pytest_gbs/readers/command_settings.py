@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from pytest_gbs.model.command import EnvironmentValue, Word
@@ -114,5 +115,6 @@ def _pairs(words: tuple[Word, ...]) -> Iterator[CommandSetting]:
         yield CommandSetting(_path(key.replace("/", ".")), value.text, value.value_at, value)
 
 
+@lru_cache
 def _path(key: str) -> KeyPath:
     return tuple(step for step in key.split(".") if step)

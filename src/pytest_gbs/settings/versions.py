@@ -38,6 +38,7 @@ class Versions:
         self._paths = paths
         self._pins: dict[tuple[str, str], Pin | None] = {}
         self._copies = Copies(tree, paths())
+        self._shared: dict[Framework, Framework] = {}
         self._fitted: dict[tuple[str, str | None, Pin | None, frozenset[KeyPath]], Framework] = {}
 
     def fitted(self, framework: Framework, document: Document, program: str = "") -> Framework:
@@ -57,7 +58,8 @@ class Versions:
             gone = exact is not None and exact.exact and exact.low is not None and exact.low >= (parse_version(removal.since) or ())
             removals.append(removal._replace(pin=exact) if gone else removal)
         pins = tuple(pin for package in framework.beside if (pin := self.pin(package, path)) is not None)
-        return found._replace(removals=tuple(removals), pins=pins) if removals or pins else found
+        same = found._replace(removals=tuple(removals), pins=pins) if removals or pins else found
+        return self._shared.setdefault(same, same)  # thousands of launches have the same table
 
     def _at_version(self, framework: Framework, document: Document, path: str) -> Framework:
         """`framework` as the settings say, else as its copy in the repository has it, else as the pinned versions do."""

@@ -83,7 +83,7 @@ class ShellText:
 
     def slice(self, start: int, stop: int) -> Parts:
         """The parts between two offsets."""
-        at = self._within(start, stop)
+        at = self.exactly(start, stop)
         if at is not None:
             return (Part(self.string[start:stop], at, at),)
         found: list[Part] = []
@@ -96,7 +96,7 @@ class ShellText:
             index += 1
         return tuple(found)
 
-    def _within(self, start: int, stop: int) -> Location | None:
+    def exactly(self, start: int, stop: int) -> Location | None:
         """Where the characters between two offsets are written if they are all from one exact part, as most are."""
         index = bisect_right(self.starts, start) - 1
         written = self._written[index] if index >= 0 else None
@@ -109,13 +109,13 @@ class ShellText:
         """Whether there is a hole between two offsets."""
         return (
             HOLE in self.string[start:stop]
-            and self._within(start, stop) is None
+            and self.exactly(start, stop) is None
             and any(part.text is None for part in self.slice(start, stop))
         )
 
     def location(self, start: int, stop: int) -> Location:
         """Where the characters between two offsets are written."""
-        within = self._within(start, stop)
+        within = self.exactly(start, stop)
         if within is not None:
             return within
         place = span_of_all([part.use for part in self.slice(start, stop)])

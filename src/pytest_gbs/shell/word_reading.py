@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.command import Word
+from pytest_gbs.model.command import Word, plain_word
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.shell import values
@@ -93,10 +93,10 @@ class WordReading(ScriptReading):
         quotes_ = 1 if node.type in ("string", "raw_string") else 0
         if pattern().fullmatch(self.text.string, start + quotes_, stop - quotes_) is None:
             return None
-        parts, at = self.text.slice(start + quotes_, stop - quotes_), self.text.location(start, stop)
-        text = parts[0].text if len(parts) == 1 and parts[0].exact and parts[0].at == at else None
-        # A word that is written as it stands keeps its text and its place once: thousands of launches have dozens of them.
-        return self.word(parts, at) if text is None else Word(text, text, parts[0].at, parts)
+        place = self.text.exactly(start, stop) if not quotes_ else None
+        if place is not None:
+            return plain_word(self.text.string[start:stop], place)
+        return self.word(self.text.slice(start + quotes_, stop - quotes_), self.text.location(start, stop))
 
     def heredoc(self, redirect: Node) -> Parts | None:
         """The text of a heredoc, expanded unless its mark is quoted."""

@@ -108,7 +108,7 @@ def assignment(document: Document, name: str, node: Node | None, *, default: boo
         start, stop = (node.start, node.stop) if node is not None else (0, 0)
         found = _word(document, (unknown(name, Location(document.source.path, start, stop)),), start, stop)
     parts = tuple(part._replace(default=part.default or default) for part in found.parts)
-    return Assignment(name, found._replace(parts=parts))
+    return Assignment(name, found._replace(pieces=parts))
 
 
 def variables(document: Document, *nodes: Node | None, default: bool = False) -> Iterator[Assignment]:

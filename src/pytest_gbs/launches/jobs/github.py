@@ -49,7 +49,7 @@ def _setting(document: Document, job: Node, step: Node, key: str) -> str:
 
 def _environment(document: Document, job: Node, step: Node) -> Iterator[Assignment]:
     for each in variables(document, *(child(holder, "env") for holder in (document.root, job, step))):
-        yield each._replace(value=each.value._replace(text=None, parts=opened) if (opened := _opened(each.value.parts)) else each.value)
+        yield each._replace(value=each.value._replace(text=None, pieces=opened) if (opened := _opened(each.value.parts)) else each.value)
 
 
 def _opened(found: Parts) -> Parts:

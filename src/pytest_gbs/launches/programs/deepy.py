@@ -56,7 +56,7 @@ def _placed(word: Word, folder: Word | None) -> Word:
     after = () if (word.text or "").endswith(_ENDINGS) else (Part(_ENDINGS[0], word.at, word.at),)
     parts = (*before, *word.parts, *after)
     texts = [part.text for part in parts]
-    return word._replace(parts=parts, text=None if None in texts else "".join(text or "" for text in texts))
+    return word._replace(pieces=parts, text=None if None in texts else "".join(text or "" for text in texts))
 
 
 def _sizes(
