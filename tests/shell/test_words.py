@@ -222,3 +222,15 @@ def test_places_count_characters_not_bytes() -> None:
 def test_a_program_that_is_looked_up_is_in_some_folder(looked_up: str) -> None:
     (word,) = only(f"foo {looked_up}").words[1:]
     assert [part.text for part in word.parts] == [None, "/swift"]
+
+
+@pytest.mark.parametrize(("text", "behind"), [("--ga=8", "8"), ('"--ga=8"', "8"), ("--ga=", ""), ("--ga=${N:-8}", "8")])
+def test_the_parts_of_a_word_make_its_text(text: str, behind: str) -> None:
+    whole = only(f"foo {text}").words[1]
+    value = whole.after(len("--ga="))
+    assert (
+        ["".join(part.text or "" for part in word.parts) for word in (whole, value)]
+        == [f"--ga={behind}", behind]
+        == [whole.text, value.text]
+    )
+    assert all(written(f"foo {text}", part.at) == part.text for word in (whole, value) for part in word.parts if part.exact)

@@ -87,9 +87,15 @@ class Applied(NamedTuple):
 def applied_to(document: Document, framework: Framework) -> Applied:
     """`framework` with the equations that hold for `document`."""
     plain, conditional = _by_condition(framework)
-    special = [e for e in conditional if all(holds(each, document, framework.loader) for each in e.when)]
-    if not special:
-        return Applied(plain, plain)
+    holding = tuple(all(holds(each, document, framework.loader) for each in e.when) for e in conditional)
+    return _applied(framework, holding) if any(holding) else Applied(plain, plain)
+
+
+@lru_cache
+def _applied(framework: Framework, holding: tuple[bool, ...]) -> Applied:
+    """`framework` where the conditions of those of its conditional equations hold that are `holding`."""
+    plain, conditional = _by_condition(framework)
+    special = [equation for equation, holds_here in zip(conditional, holding, strict=True) if holds_here]
     replaced = {equation.result for equation in special}
     rest = [equation for equation in plain.equations if equation.result not in replaced]
     usual = {equation.result for equation in plain.equations}

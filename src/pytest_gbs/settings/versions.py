@@ -38,7 +38,6 @@ class Versions:
         self._paths = paths
         self._pins: dict[tuple[str, str], Pin | None] = {}
         self._copies = Copies(tree, paths())
-        self._shared: dict[Framework, Framework] = {}
         self._fitted: dict[tuple[str, str | None, Pin | None, frozenset[KeyPath]], Framework] = {}
 
     def fitted(self, framework: Framework, document: Document, program: str = "") -> Framework:
@@ -58,8 +57,7 @@ class Versions:
             gone = exact is not None and exact.exact and exact.low is not None and exact.low >= (parse_version(removal.since) or ())
             removals.append(removal._replace(pin=exact) if gone else removal)
         pins = tuple(pin for package in framework.beside if (pin := self.pin(package, path)) is not None)
-        same = found._replace(removals=tuple(removals), pins=pins) if removals or pins else found
-        return self._shared.setdefault(same, same)  # thousands of launches have the same table
+        return _kept_once(found._replace(removals=tuple(removals), pins=pins)) if removals or pins else found
 
     def _at_version(self, framework: Framework, document: Document, path: str) -> Framework:
         """`framework` as the settings say, else as its copy in the repository has it, else as the pinned versions do."""
@@ -132,6 +130,12 @@ class Versions:
 @lru_cache
 def _keys_of_all_eras(framework: Framework) -> frozenset[KeyPath]:
     return frozenset(row.key for table in (framework, *(era.table for era in framework.eras)) for row in table.rows)
+
+
+@lru_cache
+def _kept_once(framework: Framework) -> Framework:
+    """The first of equal tables: thousands of launches have the same."""
+    return framework
 
 
 def _agreed(found: list[Pin]) -> Pin | None:
