@@ -67,6 +67,12 @@ grad_acc_steps: {steps}
 distributed: {{fsdp_type: full_shard, tp_size: {tensor}, dp_shard: {shards}}}
 data: {{root_dir: data, batch_size: {micro}, seq_len: 4096, n_views: 2}}
 """
+PLM = """\
+steps: 1000
+optim: {{lr: 1.0e-5, lr_min_ratio: 0.01}}
+distributed: {{fsdp_type: full_shard, tp_size: 2}}
+data: {{datamix: pictures, batch_size: {micro}, num_workers: 4}}
+"""
 LIGHTNING = """\
 trainer:
   max_epochs: 3
@@ -141,6 +147,7 @@ def test_what_only_looks_alike_is_not_taken(text: str, path: str) -> None:
         ),
         pytest.param(levanter("train_batch_size: 8"), "a.yaml", "Levanter", id="Levanter"),
         pytest.param(LINGUA.format(steps=1, tensor=1, shards=1, micro=2), "a.yaml", "Meta Lingua", id="Lingua"),
+        pytest.param(PLM.format(micro=2), "a.yaml", "Meta Lingua", id="PerceptionLM"),
         pytest.param(LIGHTNING.format(devices=8, nodes=1, steps=1), "a.yaml", "PyTorch Lightning (CLI)", id="Lightning"),
         pytest.param(CORE.format(batch=8, micro=1, tensor=1), "a.yaml", "OLMo-core", id="OLMo-core"),
     ],
@@ -222,6 +229,7 @@ SIZES = {
     "levanter, batch left open": (levanter("train_batch_size: -1", "per_device_parallelism: 4"), "a.yaml", 8, (32, 4, 1, 8)),
     "levanter, by default 512": (levanter("per_device_parallelism: 16", "model_axis_size: 4"), "a.yaml", 16, (512, 16, 8, 4)),
     "lingua": (LINGUA.format(steps=4, tensor=2, shards=8, micro=2), "a.yaml", 32, (128, 2, 4, 16)),
+    "lingua, PerceptionLM": (PLM.format(micro=4), "a.yaml", 32, (64, 4, 1, 16)),  # 32 / 2 tensor
     "lightning": (LIGHTNING.format(devices=8, nodes=10, steps=1), "a.yaml", None, (320, 4, 1, 80)),
     "lightning, accumulating": (LIGHTNING.format(devices="'2'", nodes=1, steps=8), "a.yaml", None, (64, 4, 8, 2)),
     "lightning, one named device": (LIGHTNING.format(devices="[2]", nodes=1, steps=8), "a.yaml", None, (None, 4, 8, None)),
@@ -235,6 +243,11 @@ def test_the_sizes_follow(text: str, path: str, world: int | None, expected: tup
     hardware = {Name.WORLD_SIZE: world} if world else _own(text)
     stated = sizes(text, path, **hardware).stated
     assert tuple(value(stated.get(name)) for name in (BATCH, MICRO, STEPS, RANKS)) == expected
+
+
+def test_rows_of_another_program_have_no_length_that_is_known() -> None:
+    assert value(sizes(LINGUA.format(steps=1, tensor=1, shards=1, micro=2)).stated.get(Name.SEQUENCE_LENGTH)) == 4096
+    assert value(sizes(PLM.format(micro=2)).stated.get(Name.SEQUENCE_LENGTH)) is None
 
 
 def _own(text: str) -> dict[str, int]:
