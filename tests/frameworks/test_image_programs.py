@@ -8,13 +8,23 @@ from tests.launches.building import checked, titled_batches
 
 PARSES = "import argparse\nparser = argparse.ArgumentParser()\n"
 MAE = "--model mae_vit_base --blr 1.5e-4 --data_path /data --epochs 800"
+AUDIO = "--model vit_base --blr 1e-3 --dataset audio --data_train train.json --epochs 100"
 CONVNEXT = "--model convnext_tiny --drop_path 0.1 --data_path /data"
 VLA = "--vla_path openvla/openvla-7b --dataset_name bridge --learning_rate 5e-4"
 
 
 def trained(folder: Path, command: str) -> list[tuple[str, int | None]]:
     """The framework and the global batch of each launch of a script that holds `command`."""
-    names = ("main", "main_pretrain", "main_finetune", "submitit_pretrain", "run_with_submitit", "vla-scripts/finetune", "train")
+    names = (
+        "main",
+        "main_pretrain",
+        "main_finetune",
+        "submitit_pretrain",
+        "submitit_finetune",
+        "run_with_submitit",
+        "vla-scripts/finetune",
+        "train",
+    )
     report = checked(folder, {**{f"{name}.py": PARSES for name in names}, "run.sh": f"{command}\n"})
     return titled_batches(report)
 
@@ -41,6 +51,7 @@ def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
         pytest.param(f"torchrun --nnodes 2 --nproc_per_node=8 main_pretrain.py --batch_size 64 {MAE}", "MAE", 1024, id="64 x 16"),
         pytest.param(f"python submitit_pretrain.py --nodes 8 --batch_size 64 {MAE}", "MAE (submitit)", 4096, id="64 x 8 nodes of 8"),
         pytest.param(f"python submitit_pretrain.py --ngpus 4 --batch_size 64 {MAE}", "MAE (submitit)", 512, id="64 x 2 nodes of 4"),
+        pytest.param(f"python submitit_finetune.py --nodes 4 --batch_size 4 {AUDIO}", "MAE (submitit)", 128, id="4 x 4 nodes of 8"),
         pytest.param(
             f"torchrun --nproc_per_node=8 main.py --batch_size 128 --update_freq 4 {CONVNEXT}", "ConvNeXt", 4096, id="128 x 4 x 8"
         ),
