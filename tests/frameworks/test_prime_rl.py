@@ -28,18 +28,16 @@ micro_batch_size = {micro}
 """
 ONE = "num_train_gpus = 2"
 SEVERAL = 'type = "multi_node"\nnum_train_nodes = 3'
-RL = """\
+DEPLOYMENT = "[deployment]\nnum_train_gpus = 2\nnum_infer_gpus = 6\n"
+RL = f"""\
 max_steps = 100
 
-[deployment]
-num_train_gpus = 2
-num_infer_gpus = 6
-
+{DEPLOYMENT}
 [model]
 name = "my/model"
 
 [orchestrator]
-{batch}
+{{batch}}
 
 [trainer.optim]
 lr = 3e-6
@@ -88,7 +86,16 @@ def test_recipes_are_recognised(text: str, expected: str | None) -> None:
         pytest.param(sft(), {Name.WORLD_SIZE: 2}, id="GPUs of one node"),
         pytest.param(sft(deployment=""), {Name.WORLD_SIZE: 1}, id="one by default"),
         pytest.param(sft(deployment=SEVERAL), {Name.NUM_NODES: 3, Name.GPUS_PER_NODE: 8}, id="nodes"),
+        pytest.param(sft(deployment="num_gpus = 8"), {Name.WORLD_SIZE: 8}, id="GPUs of one node, as it was called"),
+        pytest.param(
+            sft(deployment=SEVERAL.replace("train_", "")), {Name.NUM_NODES: 3, Name.GPUS_PER_NODE: 8}, id="nodes, as they were called"
+        ),
         pytest.param(rl(), {Name.WORLD_SIZE: 2}, id="those that infer do not count"),
+        pytest.param(
+            "inference_gpu_ids = [0, 1, 2, 3, 4]\ntrainer_gpu_ids = [5, 6, 7]\n" + rl().replace(DEPLOYMENT, ""),
+            {Name.WORLD_SIZE: 3},
+            id="GPUs by their numbers",
+        ),
     ],
 )
 def test_the_recipe_says_which_gpus_train(text: str, expected: dict[str, int]) -> None:
