@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.claims.grammars.support import batch, batches
+from tests.claims.grammars.support import batch, batches, declared
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,9 @@ from tests.claims.grammars.support import batch, batches
         ("2 workers, 4 per GPU, 8 GPUs", "global_batch_size"),
         ("GBS 64: 4 per GPU", "global_batch_size"),
         ("steps: 4 per GPU, 8 GPUs", "global_batch_size"),
+        ("8 GPUs with 2 workers per GPU", "samples_per_gpu"),
+        ("8 GPUs with 2 images per class", "samples_per_gpu"),
+        ("8 GPUs with 2 images per GPU for validation", "samples_per_gpu"),
     ],
 )
 def test_states_no_product(text: str, key: str) -> None:
@@ -30,6 +33,8 @@ def test_states_no_product(text: str, key: str) -> None:
         ("4 per GPU, 8 GPUs", 32),
         ("4/GPU on 8 GPUs", 32),
         ("global batch size: 4 per device with 16 devices", 64),
+        ("8 GPUs with 2 images per GPU", 16),
+        ("By default, models are trained on 4 A100 GPUs with 8 samples per GPU", 32),
     ],
 )
 def test_states_what_all_devices_take(text: str, value: int) -> None:
@@ -37,6 +42,21 @@ def test_states_what_all_devices_take(text: str, value: int) -> None:
     assert (found.value, found.grammar) == (value, "product")
     assert found.sum is not None
     assert found.sum.value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "force"),
+    [
+        ("By default, models are trained on 8 GPUs with 2 images per GPU", "states"),
+        ("This model was trained on 8 GPUs with 2 images per GPU", "history"),
+        ("models are trained on 8 GPUs with 2 images per GPU", "history"),
+    ],
+)
+def test_what_is_so_by_default_is_no_history(text: str, force: str) -> None:
+    assert {(found.name, found.value, found.force) for found in declared(text)} == {
+        ("world_size", 8, force),
+        ("global_batch_size", 16, force),
+    }
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ _NEAR: Final = 60
 def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     """The force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
     around = _words(_agreement().sub(_blank, statement.lower))
-    before = _front(around, at - statement.start)
+    before = _by_default(_front(around, at - statement.start))
     if _says(around, _OTHER) or _says(before, _OTHER_BEFORE) or _another().match(statement.lower):
         return Force.OTHER
     if _says(_words(_heading(statement)), _OTHER_HEADING):
@@ -90,7 +90,7 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
 def hardware_force(statement: Statement, start: int, stop: int) -> str:
     """The force of hardware stated from offset `start` to `stop`."""
     around = _words(statement.lower)
-    before = _front(around, start - statement.start)
+    before = _by_default(_front(around, start - statement.start))
     compared = _says(before, (*_OTHER_BEFORE, *_HARDWARE_COMPARED)) or " as " in before.partition(" same ")[2]
     if _says(around, _OTHER) or compared:
         return Force.OTHER
@@ -134,6 +134,11 @@ def _bounds(statement: Statement, at: int) -> bool:
     if before.endswith((">=", "<=", "≥", "≤")) or (before.endswith((">", "<")) and before[-2:] not in ("->", "=>")):
         return True
     return statement.lower.rstrip().endswith("?")
+
+
+def _by_default(before: str) -> str:
+    """The text in front; "by default, models are trained on" says what is, and no history."""
+    return before.replace(" trained ", " ") if " by default " in before else before
 
 
 def _stated_before(before: str) -> str:

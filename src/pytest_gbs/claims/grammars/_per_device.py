@@ -1,4 +1,4 @@
-"""A batch stated as a number per device, with the number of devices: `4 per 40gb A100, 8 cards`."""
+"""A batch stated as a number per device, with the number of devices: `4 per 40gb A100, 8 cards`, `8 GPUs with 2 images per GPU`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pytest_gbs.model.quantity import Name
 
 _GRAMMAR: Final = "product"
 _LINKED: Final = words(", and on with over across")
+_ROWS: Final = words("image images img imgs sample samples sequence sequences")
 
 
 def of_each_device(passage: Passage) -> Iterator[Declaration]:
@@ -27,6 +28,9 @@ def of_each_device(passage: Passage) -> Iterator[Declaration]:
     called = labels(passage.statement.text, tokens)
     beside = passage.block.placement == "trailing" and is_global_batch(passage.block.owner)
     for i, token in enumerate(tokens):
+        rows = _rows_of_each(tokens, i)
+        if rows is not None and rows[0] * rows[1] <= LARGEST_PRODUCT:
+            yield _claimed(passage, rows[2], i, rows[:2])
         share, devices = exact_count(tokens, i), _devices(tokens, i)
         if share is None or devices is None or text_at(tokens, i - 1) in ("x", "*", "/", "//"):
             continue
@@ -58,10 +62,22 @@ def _devices(tokens: Sequence[WordToken], i: int) -> tuple[int, int] | None:
     return None if text_at(tokens, behind[0]) in ("x", "*", "/", "=", "->") else (number, at)
 
 
+def _rows_of_each(tokens: Sequence[WordToken], i: int) -> tuple[int, int, int] | None:
+    """What each of the devices at token `i` takes, their number, and the token of the former: `8 GPUs with 2 images per GPU`."""
+    number, devices = exact_count(tokens, i), devices_at(tokens, i + 1)
+    if number is None or devices is None or text_at(tokens, devices[0]) != "with" or text_at(tokens, devices[0] + 2) not in _ROWS:
+        return None
+    at = devices[0] + 1
+    share, each = exact_count(tokens, at), devices_at(tokens, at + 3)
+    if share is None or each is None or text_at(tokens, at + 2) not in ("per", "/") or each[0] < len(tokens):
+        return None
+    return share, number, at
+
+
 def _claimed(passage: Passage, first: int, stop: int, factors: tuple[int, int]) -> Declaration:
     total = factors[0] * factors[1]
     holds = (Interval(total, total),)
     found = claim(passage, first, Name.GLOBAL_BATCH_SIZE, Numeral(total, holds), grammar=_GRAMMAR, known=(Name.MICRO_BATCH_SIZE,))
-    where = passage.span(first, stop + 1)
+    where = passage.span(min(first, stop), max(first, stop) + 1)
     stated = (Factor(factors[0], "", passage.place(first)), Factor(factors[1], Name.WORLD_SIZE, passage.place(stop)))
     return found._replace(at=where, ambiguous=False, sum=StatedArithmetic(stated, (), total, holds, total, where))

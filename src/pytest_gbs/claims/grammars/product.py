@@ -26,6 +26,8 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
 
 
 def _is_candidate(text: str) -> bool:
+    if " with " in text and " per " in text and not multiplies(text):
+        return counts(text, _COUNTED)
     named = any(map(text.__contains__, _MULTIPLIED)) or names_batch(text)
     return named and any(map(text.__contains__, _GIVES)) and _may_be_worked_out(text)
 
@@ -65,6 +67,7 @@ GRAMMAR = Grammar(
         "GA = 8192 / (32*4) = 64",
         "global batch size = 8 * num_gpus",
         "Training total batch size (4 per 40gb A100, 8 cards)",
+        "By default, models are trained on 8 GPUs with 2 images per GPU",
         "per device batch 4, 8 GPUs, grad accum 2 => 64",
         "GBS = 8*2*32*sequence_length = 512*sequence_length = 1M tokens",
     ),
