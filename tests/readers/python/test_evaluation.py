@@ -24,7 +24,7 @@ size = second.size
 def evaluator_of(text: str) -> Evaluator:
     program = read_program(Source("train.py", text))
     assert not isinstance(program, Unreadable)
-    return Evaluator(program, program.scopes)
+    return Evaluator(program)
 
 
 def constant(evaluator: Evaluator, name: str) -> object:

@@ -31,7 +31,7 @@ from pytest_gbs.readers.python.engines import engines
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.nodes import as_text
 from pytest_gbs.readers.python.notebook import cell_at
-from pytest_gbs.readers.python.program import Program, read_program
+from pytest_gbs.readers.python.program import parsed, read_program
 from pytest_gbs.readers.python.results import Known
 from pytest_gbs.readers.python.schedules import Schedules
 from pytest_gbs.readers.python.values import Evaluator
@@ -47,23 +47,23 @@ def read_python(source: Source, context: ProgramContext | None = None) -> tuple[
 
 def read_started(source: Source, line: CommandLine, context: ProgramContext) -> tuple[Started, ...]:
     """The calls of a Python file that set a batch size, as they are when `line` starts it."""
-    program = _program(source)
-    return () if program is None else tuple(read_launched(program, program.scopes, line, Modules(context)))
+    program = parsed(source)
+    return () if program is None else tuple(read_launched(program, line, Modules(context)))
 
 
 @lru_cache(_KEPT)
 def executes_files(source: Source) -> bool:
     """Whether a program executes files over its own names, as nanoGPT's train.py does."""
-    program = _program(source) if "exec(" in source.text and "config" in source.text else None
+    program = parsed(source) if "exec(" in source.text and "config" in source.text else None
     return program is not None and first_override(program.scopes) > 0
 
 
 def read_executed_files(source: Source, files: list[Source]) -> Executed | None:
     """The names of a program with those of `files`, which it executes over them; None if it executes none, or one can't be read."""
-    program, *others = (_program(each) for each in (source, *files))
+    program, *others = (parsed(each) for each in (source, *files))
     if program is None or None in others:
         return None
-    return read_executed(program, program.scopes, [(each, each.scopes) for each in others if each is not None])
+    return read_executed(program, [each for each in others if each is not None])
 
 
 def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:
@@ -71,15 +71,15 @@ def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:
     text = source.text
     if "Accelerator" not in text or "prepare" not in text or not ("get_scheduler" in text or "with_warmup" in text):
         return ()
-    program = _program(source)
+    program = parsed(source)
     if program is None:
         return ()
-    return tuple((each, document_of_comments(program, call)) for each, call in Schedules(program, program.scopes).found())
+    return tuple((each, document_of_comments(program, call)) for each, call in Schedules(program).found())
 
 
 def read_calls_of(source: Source, package: str) -> tuple[Document, ...]:
     """The calls of classes of `package` in a Python file or a notebook, each with its keywords; none if Python's parser refuses it."""
-    program = _program(source)
+    program = parsed(source)
     return () if program is None else tuple(read_calls(program, package))
 
 
@@ -94,8 +94,8 @@ class OwnDefault(NamedTuple):
 @lru_cache(_KEPT)
 def read_own_defaults(source: Source) -> dict[str, OwnDefault]:
     """The options of a program's own parser, each with its default."""
-    program = _program(source)
-    found = own_defaults(program, program.scopes) if program is not None else ()
+    program = parsed(source)
+    found = own_defaults(program) if program is not None else ()
     return {
         name: OwnDefault(as_text(value), Location(source.path, value.start, value.stop), isinstance(value, Known) and value.value is None)
         for name, value in found
@@ -105,13 +105,13 @@ def read_own_defaults(source: Source) -> dict[str, OwnDefault]:
 @lru_cache(_KEPT)
 def read_spellings(source: Source) -> dict[str, str]:
     """The flags of a program's own parser, each with the name under which its value is kept: `b` for `batch_size`."""
-    program = _program(source)
-    return Evaluator(program, program.scopes).spellings() if program is not None else {}
+    program = parsed(source)
+    return Evaluator(program).spellings() if program is not None else {}
 
 
 def read_tree(source: Source) -> ast.Module | None:
     """The syntax tree of a Python file; None if Python's parser refuses it."""
-    program = _program(source)
+    program = parsed(source)
     return None if program is None else program.tree
 
 
@@ -121,20 +121,20 @@ def read_parsed(source: Source) -> dict[str, tuple[str, ...]]:
 
     They are by sub-command, "" for those of every command line.
     """
-    program = _program(source)
+    program = parsed(source)
     return {} if program is None else parsed_classes(program.scopes)
 
 
 def may_train_otherwise(source: Source, line: CommandLine) -> bool:
     """Whether a program that parses a trainer's arguments, started with `line`, may train with others, which it makes by itself."""
-    program = _program(source) if any(read_parsed(source).values()) else None
-    return program is not None and documents.may_train_otherwise(program, program.scopes, line)
+    program = parsed(source) if any(read_parsed(source).values()) else None
+    return program is not None and documents.may_train_otherwise(program, line)
 
 
 @lru_cache(_KEPT)
 def read_trainers(source: Source) -> tuple[str, ...]:
     """The names of trainers that a Python file looks up; those of modules (`trl.GRPOTrainer`) with dots."""
-    program = _program(source) if "Trainer" in source.text else None
+    program = parsed(source) if "Trainer" in source.text else None
     nodes = ast.walk(program.tree) if program is not None else ()
     return tuple(dict.fromkeys(name for node in nodes if _names_trainer().search(name := _looked_up(node))))
 
@@ -152,7 +152,7 @@ def _looked_up(node: ast.AST) -> str:
 @lru_cache(_KEPT)
 def read_engines(source: Source) -> tuple[frozenset[str], ...]:
     """The names of the arguments of each `deepspeed.initialize(...)` of a Python file; "" stands for `**` of what is not seen."""
-    program = _program(source) if "deepspeed" in source.text and "initialize(" in source.text else None
+    program = parsed(source) if "deepspeed" in source.text and "initialize(" in source.text else None
     made = engines(program.scopes) if program is not None else ()
     return tuple(frozenset(each.arg or "" for each in call.keywords) for call, _ in made)
 
@@ -160,7 +160,7 @@ def read_engines(source: Source) -> tuple[frozenset[str], ...]:
 @lru_cache(_KEPT)
 def read_class(source: Source, name: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """What the class `name` of a Python file is made from, or imported as, and the fields to which it gives a value of its own."""
-    program = _program(source)
+    program = parsed(source)
     return ((), frozenset()) if program is None else bases(program.scopes, name)
 
 
@@ -174,7 +174,7 @@ class Constant(NamedTuple):
 @lru_cache(_KEPT)
 def read_constants(source: Source) -> Mapping[str, Constant]:
     """The names that a program binds once, to a number or a text, outside of functions and branches; none if it can't be parsed."""
-    program = _program(source)
+    program = parsed(source)
     found: dict[str, Constant] = {}
     for name, bindings in program.scopes.module.names.items() if program is not None else ():
         value = bindings[0].value if len(bindings) == 1 and bindings[0].branch is None and bindings[0].item < 0 else None
@@ -188,9 +188,3 @@ def cell_words(source: Source, offset: int) -> str:
     found = cell_at(source, offset) if source.path.endswith(NOTEBOOK) else None
     number, line = found or (0, 0)
     return f"cell {number}, line {line}" if line else f"output of cell {number}" if number else ""
-
-
-def _program(source: Source) -> Program | None:
-    """The program in `source`; None if Python's parser refuses it."""
-    program = read_program(source)
-    return None if isinstance(program, Unreadable) else program

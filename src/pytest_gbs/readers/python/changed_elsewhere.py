@@ -16,16 +16,16 @@ _READING: Final = frozenset(("int", "float", "str", "len", "print", "isinstance"
 _Changed: TypeAlias = tuple[ast.expr | ast.stmt, AttributePath, ast.Constant | None]
 
 
-def changed_elsewhere(name: str, scope: Scope, where: tuple[Program, Scopes], modules: Modules, depth: int = 0) -> Iterator[_Changed]:
+def changed_elsewhere(name: str, scope: Scope, program: Program, modules: Modules, depth: int = 0) -> Iterator[_Changed]:
     """Yield what may change the value called `name` other than statements of its scope, each with the attribute that it may change.
 
     With it comes the constant that a function sets that attribute to, if it always does.
     """
-    _, scopes = where
-    if scopes.module not in modules.handed_on:
-        modules.handed_on[scopes.module] = _handed_on(scopes)
-    for node, path in modules.handed_on[scopes.module].get((scope, name), ()):
-        function = _callee(node, scope, where, modules) if isinstance(node, ast.Call) and depth < DEEPEST_EXPRESSION else None
+    module = program.scopes.module
+    if module not in modules.handed_on:
+        modules.handed_on[module] = _handed_on(program.scopes)
+    for node, path in modules.handed_on[module].get((scope, name), ()):
+        function = _callee(node, scope, program, modules) if isinstance(node, ast.Call) and depth < DEEPEST_EXPRESSION else None
         parameters = _parameters(node, (name, *path), function) if isinstance(node, ast.Call) and function is not None else None
         if function is None or parameters is None:
             yield node, path, None
@@ -35,11 +35,11 @@ def changed_elsewhere(name: str, scope: Scope, where: tuple[Program, Scopes], mo
                     yield node, (*path, *inner), constant if len(parameters) == 1 else None
 
 
-def _callee(call: ast.Call, scope: Scope, where: tuple[Program, Scopes], modules: Modules) -> Defined | None:
+def _callee(call: ast.Call, scope: Scope, program: Program, modules: Modules) -> Defined | None:
     """The function that `call` calls, if its text can be found."""
     found = scope.find(call.func.id) if isinstance(call.func, ast.Name) else None
-    is_of_module = found is not None and found[0] is where[1].module
-    return modules.function(call.func.id, *where) if is_of_module and isinstance(call.func, ast.Name) else None
+    is_of_module = found is not None and found[0] is program.scopes.module
+    return modules.function(call.func.id, program) if is_of_module and isinstance(call.func, ast.Name) else None
 
 
 def _parameters(call: ast.Call, path: AttributePath, function: Defined) -> list[str] | None:
@@ -75,10 +75,10 @@ def _settled(found: list[_Changed], runs: bool) -> dict[AttributePath, ast.Const
 
 
 def _changes(defined: Defined, parameter: str, modules: Modules, depth: int) -> Iterator[_Changed]:
-    scope = defined.scopes.inner[defined.function]
+    scope = defined.program.scopes.inner[defined.function]
     if len(scope.names.get(parameter, ())) != 1:
         yield defined.function, (), None
-    for change in defined.scopes.changes.get(parameter, ()):
+    for change in defined.program.scopes.changes.get(parameter, ()):
         statement, value = change.statement, change.statement.value
         if change.scope is scope:
             path, whole = set_by(change)
@@ -86,8 +86,8 @@ def _changes(defined: Defined, parameter: str, modules: Modules, depth: int) -> 
             yield statement, path, value if plain and isinstance(value, ast.Constant) else None
         elif change.scope.find(parameter) == (scope, scope.names.get(parameter)):
             yield statement, (), None
-    for node, path, constant in changed_elsewhere(parameter, scope, (defined.program, defined.scopes), modules, depth):
-        yield node, path, constant if defined.scopes.done.get(node, OPEN) is None else None
+    for node, path, constant in changed_elsewhere(parameter, scope, defined.program, modules, depth):
+        yield node, path, constant if defined.program.scopes.done.get(node, OPEN) is None else None
 
 
 def ends_once(function: ast.FunctionDef) -> bool:

@@ -12,7 +12,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import given_parameters
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.scopes import Scope, Scopes
+from pytest_gbs.readers.python.scopes import Scope
 
 CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
 _Calls: TypeAlias = dict[str, list[tuple[ast.Call, Scope]]]
@@ -33,11 +33,11 @@ class Changes:
     `is_constant` says whether what a call is given is known to be a number or a text, which it can't change.
     """
 
-    def __init__(self, program: Program, scopes: Scopes, modules: Modules, is_constant: Callable[[ast.expr, Scope], bool]) -> None:
-        self.program, self.scopes, self.modules, self.is_constant = program, scopes, modules, is_constant
-        if scopes.module not in modules.uses:
-            modules.uses[scopes.module] = _uses(program, scopes)
-        self.uses: Uses = modules.uses[scopes.module]
+    def __init__(self, program: Program, modules: Modules, is_constant: Callable[[ast.expr, Scope], bool]) -> None:
+        self.program, self.scopes, self.modules, self.is_constant = program, program.scopes, modules, is_constant
+        if self.scopes.module not in modules.uses:
+            modules.uses[self.scopes.module] = _uses(program)
+        self.uses: Uses = modules.uses[self.scopes.module]
 
     def otherwise(self, name: str, scope: Scope, line: int) -> bool:
         """Whether the dictionary that `scope` calls `name` may change before `line` other than by its own items and methods."""
@@ -68,7 +68,7 @@ class Changes:
 
     def _by_function(self, call: ast.Call, where: Scope, name: str, seen: set[tuple[Scope, str]]) -> bool:
         assert isinstance(call.func, ast.Name)
-        defined = self.modules.function(call.func.id, self.program, self.scopes)
+        defined = self.modules.function(call.func.id, self.program)
         if defined is None:
             module = self.scopes.imported.get(call.func.id, "")
             if not module or module.partition(".")[0] in sys.stdlib_module_names:
@@ -79,7 +79,7 @@ class Changes:
         parameters = [parameter for parameter, value in given if _root(value) == name] if given is not None else [None]
         if None in parameters:
             return True
-        inside, inner = Changes(defined.program, defined.scopes, self.modules, _is_unknown), defined.scopes.inner[defined.function]
+        inside, inner = Changes(defined.program, self.modules, _is_unknown), defined.program.scopes.inner[defined.function]
         return any(inside._at_all(each, inner, sys.maxsize, seen) for each in parameters if each is not None)
 
 
@@ -87,7 +87,8 @@ def _is_unknown(_: ast.expr, __: Scope) -> bool:
     return False
 
 
-def _uses(program: Program, scopes: Scopes) -> Uses:
+def _uses(program: Program) -> Uses:
+    scopes = program.scopes
     uses = Uses({}, {}, {})
     alone = {each.value for each in ast.walk(program.tree) if isinstance(each, ast.Expr)}
     for call, scope in scopes.calls:

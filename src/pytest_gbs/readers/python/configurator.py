@@ -27,17 +27,15 @@ def overridden(program: Program, modules: Modules) -> Iterator[tuple[str, Entry]
     `configurator.shares` says whether it divides the accumulation among the processes afterwards. A name on which several such programs
     do not agree is lost. Nothing if there is none.
     """
-    found = [{name: _without_place(value) for name, value in _set_before(*each)} for each in _programs(program, modules)]
+    found = [{name: _without_place(value) for name, value in _set_before(each)} for each in _programs(program, modules)]
     for name in dict.fromkeys(name for names in found for name in names):
         values = [names.get(name) for names in found]
         yield name, ((0, 0), values[0] if values[0] is not None and all(each == values[0] for each in values) else Lost(0, 0))
 
 
-def executed_over(
-    trains: Program, scopes: Scopes, files: Iterable[tuple[Program, Scopes]]
-) -> tuple[dict[str, Entry], dict[KeyPath, Location]]:
+def executed_over(trains: Program, files: Iterable[Program]) -> tuple[dict[str, Entry], dict[KeyPath, Location]]:
     """What a program has that executes `files` over its own names, and where the value of each is; nothing if it executes none."""
-    given = [(trains, dict(_entries(trains, scopes))), *((file, bound(inner, Evaluator(file, inner))) for file, inner in files)]
+    given = [(trains, dict(_entries(trains))), *((file, bound(file.scopes, Evaluator(file))) for file in files)]
     entries: dict[str, Entry] = {}
     places: dict[KeyPath, Location] = {}
     for file, own in given if given[0][1] else ():
@@ -46,8 +44,8 @@ def executed_over(
     return entries, places
 
 
-def _entries(trains: Program, scopes: Scopes) -> Iterator[tuple[str, Entry]]:
-    for name, value in _set_before(trains, scopes):
+def _entries(trains: Program) -> Iterator[tuple[str, Entry]]:
+    for name, value in _set_before(trains):
         yield name, ((value.start, value.stop), value)
 
 
@@ -63,21 +61,21 @@ def simulates(scopes: Scopes) -> bool:
     return _is_changed_by(scopes, ast.Mult)
 
 
-def _programs(program: Program, modules: Modules) -> list[tuple[Program, Scopes]]:
+def _programs(program: Program, modules: Modules) -> list[Program]:
     """`train.py` where that is such a program, else all in its place that accumulate, whatever they are called; none takes a notebook."""
     if program.source.path.endswith(NOTEBOOK):
         return []
     named = modules.file("train.py", program.source.path)
-    if named is not None and first_override(named[1]):
+    if named is not None and first_override(named.scopes):
         return [named]
     found = modules.beside(program.source.path, (_EXECUTES, _ACCUMULATION))
-    return [each for each in found if first_override(each[1])]
+    return [each for each in found if first_override(each.scopes)]
 
 
-def _set_before(trains: Program, scopes: Scopes) -> Iterator[tuple[str, Value]]:
+def _set_before(trains: Program) -> Iterator[tuple[str, Value]]:
     """Yield the names that a program sets before it executes such files, each with its value."""
+    scopes, evaluator = trains.scopes, Evaluator(trains)
     line = first_override(scopes)
-    evaluator = Evaluator(trains, scopes)
     for name, bindings in scopes.module.names.items() if line else ():
         before = [each for each in bindings if isinstance(each.node, ast.Assign) and each.node.lineno < line]
         if len(before) == 1 and before[0].value is not None and before[0].item < 0:

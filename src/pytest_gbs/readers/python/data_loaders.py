@@ -115,7 +115,7 @@ class DataLoaders:
         evaluator, modules = self.evaluator, self.evaluator.modules
         if modules is None:
             return None
-        defined = modules.called(call, evaluator.program, self.scopes)
+        defined = modules.called(call, evaluator.program)
         if defined is None:
             return None
         given = evaluator.arguments(defined.function, call, scope)
@@ -134,7 +134,7 @@ class DataLoaders:
         if loads is None:
             return None
         given = evaluator.arguments(makes, made, scope, skipped=1) if makes is not None else {}
-        defined = Defined(makes or loads, other.program, other.scopes)
+        defined = Defined(makes or loads, other.program)
         loader = self._returned_by(defined, (loads, -1), (made, scope), given, 0)
         return loader if loader is not None and isinstance(loader.batch, Known) else None
 
@@ -147,9 +147,9 @@ class DataLoaders:
         """
         evaluator, call = self.evaluator, at[0]
         given = {node: evaluator.carried(value) for node, value in given.items()}
-        other = Evaluator(defined.program, defined.scopes, evaluator.line, evaluator.modules)
+        other = Evaluator(defined.program, evaluator.line, evaluator.modules)
         other.given, other.left = other.defaults(defined.function) | given, evaluator.left
-        reading = DataLoaders(defined.scopes, other)
+        reading = DataLoaders(defined.program.scopes, other)
         found = reading._of_function(*loads, frozenset(), depth + 1)
         batch = reading.batch(found) if found is not None else None
         evaluator.left = other.left

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pytest_gbs.readers.python.configurator import first_override
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Value
-from pytest_gbs.readers.python.scopes import Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
 
-def own_defaults(program: Program, scopes: Scopes) -> Iterator[tuple[str, Value]]:
+def own_defaults(program: Program) -> Iterator[tuple[str, Value]]:
     """Yield the name of each option of the command line and what it is if the command line does not give it."""
-    evaluator = Evaluator(program, scopes)
+    scopes, evaluator = program.scopes, Evaluator(program)
     yield from evaluator.own_options()
     line = first_override(scopes)
     for name, bindings in scopes.module.names.items() if line else ():

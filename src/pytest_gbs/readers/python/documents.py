@@ -55,12 +55,12 @@ class Executed(NamedTuple):
     simulates: bool
 
 
-def read_launched(program: Program, scopes: Scopes, line: CommandLine, modules: Modules) -> Iterator[Started]:
+def read_launched(program: Program, line: CommandLine, modules: Modules) -> Iterator[Started]:
     """Yield each call of `program` that sets a batch size, as it is when started with `line`.
 
     Nothing if a parser gives the arguments of a framework as they are: what its table says of flags is all there is to say then.
     """
-    evaluator = Evaluator(program, scopes, line, modules)
+    scopes, evaluator = program.scopes, Evaluator(program, line, modules)
     if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
         return
     found = [*islice(batch_calls(scopes, evaluator), MOST_DOCUMENTS), *_loops(scopes, evaluator)]
@@ -69,7 +69,7 @@ def read_launched(program: Program, scopes: Scopes, line: CommandLine, modules: 
         _loads_batches(table) if name == LOOP else sets_batch(table) and any(map(has_table, name.split())) for name, _, table in found
     ):
         found = list(islice(_made_elsewhere(evaluator), MOST_DOCUMENTS)) or found
-    for document, (_, _, table) in _documents(program, scopes, found):
+    for document, (_, _, table) in _documents(program, found):
         yield Started(document, dict(_given(table, ())), tuple(dict.fromkeys(_assumed(table, evaluator))))
 
 
@@ -86,9 +86,9 @@ def _made_elsewhere(evaluator: Evaluator) -> Iterator[Found]:
         )
 
 
-def may_train_otherwise(program: Program, scopes: Scopes, line: CommandLine) -> bool:
+def may_train_otherwise(program: Program, line: CommandLine) -> bool:
     """Whether an option of `line` may have a program that parses a trainer's arguments train with others, which it makes by itself."""
-    evaluator = Evaluator(program, scopes, line)
+    scopes, evaluator = program.scopes, Evaluator(program, line)
     options, trained = dict(evaluator.each_option()), given_to_trainers(scopes)
     for call, scope in scopes.calls:
         name = scopes.qualified(call.func)
@@ -147,34 +147,33 @@ def _assumed(table: Table, evaluator: Evaluator) -> Iterator[str]:
 
 def read_documents(program: Program, modules: Modules) -> Iterator[Document]:
     """Yield the documents of `program` in the order of its text, at most `MOST_DOCUMENTS` of them; `modules` are what it imports."""
-    scopes = program.scopes
-    evaluator = Evaluator(program, scopes, None, modules)
+    scopes, evaluator = program.scopes, Evaluator(program, None, modules)
     found = [*islice(batch_calls(scopes, evaluator), MOST_DOCUMENTS), *islice(_dictionaries(scopes, evaluator), MOST_DOCUMENTS)]
     loops = list(_loops(scopes, evaluator))
     found = [*loops, *(each for each in found if each[0] != DICTIONARY or each[2].start not in {loop[2].start for loop in loops})]
     functions = configurations(scopes, evaluator, modules)
     found += ((FUNCTION, node, table) for node, table in functions if batch_name().search(" ".join(_keys_of(table, 0))))
-    module = _module(program, scopes, evaluator, modules)
+    module = _module(program, evaluator, modules)
     comments = ProgramComments(program)
     found.sort(key=lambda each: each[2].start)
     alone = len(found) == 1
-    for document, (called, node, _) in _documents(program, scopes, [*module, *found][:MOST_DOCUMENTS]):
+    for document, (called, node, _) in _documents(program, [*module, *found][:MOST_DOCUMENTS]):
         blocks = comments.of_module(document.keyed) if called == MODULE else comments.of_call(node, document.keyed, alone)
         yield document._replace(comments=blocks)
 
 
 def read_calls(program: Program, package: str) -> Iterator[Document]:
     """Yield each call of a class of `package` as a document of its keywords, at most `MOST_DOCUMENTS` of them."""
-    scopes = program.scopes
-    evaluator = Evaluator(program, scopes)
+    scopes, evaluator = program.scopes, Evaluator(program)
     named = ((scopes.qualified(call.func), call, scope) for call, scope in scopes.calls)
     found = ((name, call, evaluator.keywords(call, scope)) for name, call, scope in named if name.startswith(f"{package}."))
-    yield from (document for document, _ in _documents(program, scopes, islice(found, MOST_DOCUMENTS)))
+    yield from (document for document, _ in _documents(program, islice(found, MOST_DOCUMENTS)))
 
 
-def _documents(program: Program, scopes: Scopes, found: Iterable[Found]) -> Iterator[tuple[Document, Found]]:
+def _documents(program: Program, found: Iterable[Found]) -> Iterator[tuple[Document, Found]]:
     """Yield a document for each of `found`, without comments, as long as they are no more than is looked at."""
-    imports = frozenset(name.partition(".")[0] for name in (*scopes.imported.values(), *(name for name, _ in scopes.stars)))
+    imported = (*program.scopes.imported.values(), *(name for name, _ in program.scopes.stars))
+    imports = frozenset(name.partition(".")[0] for name in imported)
     left = [MOST_EVALUATED]
     for number, (called, node, table) in enumerate(found, 1):
         root = mapping_of(table, 0, left)
@@ -187,13 +186,13 @@ def _documents(program: Program, scopes: Scopes, found: Iterable[Found]) -> Iter
         yield Document(program.source, number, PYTHON, root, keyed, (), (), called, imports, rest, part, function), (called, node, table)
 
 
-def read_executed(program: Program, scopes: Scopes, files: list[tuple[Program, Scopes]]) -> Executed | None:
+def read_executed(program: Program, files: list[Program]) -> Executed | None:
     """The names of a program that executes `files` over them, as a document; None if it executes none."""
-    entries, places = executed_over(program, scopes, files)
+    entries, places = executed_over(program, files)
     if not entries:
         return None
-    (document, _), *_ = _documents(program, scopes, [(MODULE, program.tree, Table(entries, 0, 0))])
-    return Executed(document, places, simulates(scopes))
+    (document, _), *_ = _documents(program, [(MODULE, program.tree, Table(entries, 0, 0))])
+    return Executed(document, places, simulates(program.scopes))
 
 
 def document_of_comments(program: Program, node: ast.AST) -> Document:
@@ -237,18 +236,18 @@ def _loops(scopes: Scopes, evaluator: Evaluator) -> Iterator[Found]:
     yield from ((LOOP, node, table) for node, table in islice(initialized(scopes, evaluator), MOST_DOCUMENTS))
 
 
-def _module(program: Program, scopes: Scopes, evaluator: Evaluator, modules: Modules) -> list[Found]:
+def _module(program: Program, evaluator: Evaluator, modules: Modules) -> list[Found]:
     """The names that the module itself binds, as a configuration that is a Python file has them."""
-    names = scopes.module.names
+    scopes, names = program.scopes, program.scopes.module.names
     has_parents = includes_others(scopes)
-    others = set_of_others(program, scopes, evaluator) if "dataloader" in scopes.changes else {}
+    others = set_of_others(program, evaluator) if "dataloader" in scopes.changes else {}
     if not (has_parents or others or batch_name().search(" ".join(names)) or _makes_loader(program.tree)):
         return []
     entries = bound(scopes, evaluator) | others
     if sys.stdlib_module_names.issuperset(name.partition(".")[0] for name in scopes.imported.values()):
         entries |= {name: entry for name, entry in overridden(program, modules) if name not in entries}
-    rest = _included(program, scopes)
-    whole = inherited(program, scopes, entries, modules.context) if has_parents else None
+    rest = _included(program)
+    whole = inherited(program, entries, modules.context) if has_parents else None
     table = Table(entries, 0, len(program.source.text), rest) if whole is None else Table(whole, 0, len(program.source.text))
     return [(MODULE, program.tree, table)] if table.entries else []
 
@@ -260,9 +259,9 @@ def _makes_loader(tree: ast.Module) -> bool:
     return any(_loader().search(each.arg or "") for call in calls for each in call.keywords)
 
 
-def _included(program: Program, scopes: Scopes) -> Lost | None:
+def _included(program: Program) -> Lost | None:
     """What takes the names of other files into a module: `_base_` of mmengine, or an import of everything."""
-    base = scopes.module.names.get("_base_")
+    scopes, base = program.scopes, program.scopes.module.names.get("_base_")
     if base is not None and isinstance(base[-1].node, ast.stmt):
         return Lost(*program.span(base[-1].node))
     return Lost(*program.span(scopes.stars[0][1])) if scopes.stars else None

@@ -44,15 +44,15 @@ def _is_trained(names: frozenset[str], scopes: Scopes, evaluator: Evaluator) -> 
     methods = (call.func.value for call, _ in scopes.called.get("backward", ()) if isinstance(call.func, ast.Attribute))
     if any(isinstance(each, ast.Name) and each.id in names for each in methods):
         return True
-    return any(_goes_back(call, names, scopes, evaluator) for call, _ in scopes.calls)
+    return any(_goes_back(call, names, evaluator) for call, _ in scopes.calls)
 
 
-def _goes_back(call: ast.Call, names: frozenset[str], scopes: Scopes, evaluator: Evaluator) -> bool:
+def _goes_back(call: ast.Call, names: frozenset[str], evaluator: Evaluator) -> bool:
     """Whether `call` gives one of `names` to a function whose parameter goes back."""
     given = [*call.args, *(each.value for each in call.keywords)]
     if evaluator.modules is None or not any(isinstance(each, ast.Name) and each.id in names for each in given):
         return False
-    defined = evaluator.modules.called(call, evaluator.program, scopes)
+    defined = evaluator.modules.called(call, evaluator.program)
     if defined is None or is_unpacked(call):
         return False
     places = zip((each.arg for each in defined.function.args.args), call.args, strict=False)

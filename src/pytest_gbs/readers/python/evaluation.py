@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,7 @@ from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Known, Lost, Made, Place, Table, Value
-from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
+from pytest_gbs.readers.python.scopes import Branch, Scope
 from pytest_gbs.readers.python.updates import may_set_any, set_attributes, set_items
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class Evaluation:
     imports from other files of its repository is looked at there.
     """
 
-    def __init__(self, program: Program, scopes: Scopes, line: CommandLine | None = None, modules: Modules | None = None) -> None:
-        self.program, self.scopes, self.line, self.modules = program, scopes, line, modules
+    def __init__(self, program: Program, line: CommandLine | None = None, modules: Modules | None = None) -> None:
+        self.program, self.scopes, self.line, self.modules = program, program.scopes, line, modules
         self.world = line.world if line is not None else None
         self.home = program.source.path.rpartition("/")[0]  # of the program that is started, where its relative paths may begin
         self.brought: dict[tuple[ast.Call, bool], Table | None] = {}
@@ -73,6 +74,16 @@ class Evaluation:
     def given(self, given: dict[ast.AST, Value]) -> None:
         self._given = given
         self.found: dict[tuple[ast.expr, Scope, int | None], Value] = {}  # what was looked at with these, with the world
+
+    @contextmanager
+    def knowing(self, given: dict[ast.AST, Value]) -> Iterator[None]:
+        """Have parameters be what is `given` too while this lasts; what was looked at before that is kept for afterwards."""
+        around, found = self.given, self.found
+        self.given = around | given
+        try:
+            yield
+        finally:
+            self.given, self.found = around, found
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What `node` is in `scope`."""

@@ -64,15 +64,15 @@ def _is_changed_in_use(function: ast.FunctionDef, scopes: Scopes) -> bool:
 def returned_elsewhere(call: ast.Call, scope: Scope, evaluator: Evaluator) -> Table | None:
     """The dictionary that a function of another file returns at its end for `call`, all of it at the call; None if it returns none."""
     name = call.func.id if isinstance(call.func, ast.Name) else ""
-    defined = evaluator.modules.function(name, evaluator.program, evaluator.scopes) if evaluator.modules is not None else None
+    defined = evaluator.modules.function(name, evaluator.program) if evaluator.modules is not None else None
     last = defined.function.body[-1] if defined is not None else None
     returned = last.value if isinstance(last, ast.Return) else None
     if defined is None or not isinstance(returned, (ast.Dict, ast.Name)) or not ends_once(defined.function):
         return None
-    other = Evaluator(defined.program, defined.scopes)
+    other = Evaluator(defined.program)
     other.left = evaluator.left
     other.given = other.defaults(defined.function) | evaluator.handed(defined.function, call, scope)
-    found = other.value(returned, defined.scopes.inner[defined.function])
+    found = other.value(returned, defined.program.scopes.inner[defined.function])
     evaluator.left = other.left
     return placed(found, evaluator.program.span(call)) if isinstance(found, Table) else None
 
@@ -159,13 +159,13 @@ class _Functions:
         if dotted(call.func).partition(".")[0] not in self.scopes.imported or name.rpartition(".")[2][:1].isupper():
             return None  # a class is what its arguments say
         if isinstance(call.func, ast.Name):
-            return self.modules.function(call.func.id, self.evaluator.program, self.scopes)
+            return self.modules.function(call.func.id, self.evaluator.program)
         found = self.modules.bound(name, self.evaluator.program.source.path)
-        return self.modules.function(found.name, found.program, found.scopes) if found is not None else None
+        return self.modules.function(found.name, found.program) if found is not None else None
 
     def _made_elsewhere(self, defined: Defined, call: ast.Call, scope: Scope) -> Table | None:
         """What a function of another file returns for the arguments of `call`, all of it at the place of the call."""
-        other = _Functions(defined.scopes, Evaluator(defined.program, defined.scopes), self.modules)
+        other = _Functions(defined.program.scopes, Evaluator(defined.program), self.modules)
         other.depth, other.evaluator.left = self.depth + 1, self.evaluator.left
         given = self.evaluator.handed(defined.function, call, scope)
         other.evaluator.given = other.evaluator.defaults(defined.function) | given
@@ -221,7 +221,7 @@ class _Functions:
     def _events(self, name: str, scope: Scope, binding: Binding) -> list[_Event]:
         """What happens to the attributes of `name` after `binding` made it, in the order of the text."""
         events: list[_Event] = []
-        for call, path, constant in changed_elsewhere(name, scope, (self.evaluator.program, self.scopes), self.modules):
+        for call, path, constant in changed_elsewhere(name, scope, self.evaluator.program, self.modules):
             runs = self.evaluator.runs(self.scopes.done[call], scope) if call in self.scopes.done else None
             if runs is not False:
                 span = self.evaluator.program.span(call)

@@ -23,14 +23,14 @@ def handed_over(evaluator: Evaluator) -> Iterator[tuple[ast.Call, Evaluator, set
         if modules is None or not imported or evaluator.runs(scopes.done.get(call), scope) is False:
             continue
         found = modules.bound(scopes.qualified(call.func), evaluator.program.source.path)
-        node = found.scopes.module.names[found.name][0].node if found is not None else None
+        node = found.program.scopes.module.names[found.name][0].node if found is not None else None
         methods = [each for each in node.body if isinstance(each, ast.FunctionDef)] if isinstance(node, ast.ClassDef) else []
         function = next((each for each in methods if each.name == "__init__"), node)
         if found is None or not isinstance(function, ast.FunctionDef) or not _LOADS.isdisjoint(each.name for each in methods):
             continue
         given = evaluator.arguments(function, call, scope, skipped=1 if methods else 0)
         if any(_is_of_command_line(each, evaluator) for each in given.values()):
-            other = Evaluator(found.program, found.scopes, evaluator.line, modules)
+            other = Evaluator(found.program, evaluator.line, modules)
             other.left, other.depth = evaluator.left, evaluator.depth
             other.given = other.defaults(function) | {each: evaluator.carried(value) for each, value in given.items()}
             yield call, other, _reached({function, *methods}, found)
@@ -44,11 +44,11 @@ def _is_of_command_line(value: Value, evaluator: Evaluator) -> bool:
 
 def _reached(nodes: set[ast.AST], file: Bound) -> set[ast.AST]:
     """`nodes`, functions of a file, and those of the file that they call by name, and these in turn."""
-    pending = list(nodes)
+    scopes, pending = file.program.scopes, list(nodes)
     while pending:
-        inside: Scope = file.scopes.inner[pending.pop()]
-        called = {call.func.id for call, scope in file.scopes.calls if scope is inside and isinstance(call.func, ast.Name)}
-        new = {each.node for name in called for each in file.scopes.module.names.get(name, ()) if isinstance(each.node, ast.FunctionDef)}
+        inside: Scope = scopes.inner[pending.pop()]
+        called = {call.func.id for call, scope in scopes.calls if scope is inside and isinstance(call.func, ast.Name)}
+        new = {each.node for name in called for each in scopes.module.names.get(name, ()) if isinstance(each.node, ast.FunctionDef)}
         pending += new - nodes
         nodes = nodes | new
     return nodes

@@ -14,16 +14,12 @@ class ImportedFunctions(Classes):
 
     def _returned_elsewhere(self, node: ast.Call, scope: Scope) -> Value | None:
         """What a function of another file returns for the arguments of `node`; None if that is not known."""
-        defined = self.modules.called(node, self.program, self.scopes) if self.modules is not None else None
-        if defined is None or defined.scopes is self.scopes:
+        defined = self.modules.called(node, self.program) if self.modules is not None else None
+        if defined is None or defined.program is self.program:
             return None
-        other, function = self.evaluator_of(defined.program, defined.scopes), defined.function
-        around, found = other.given, other.found
-        other.given = around | other.defaults(function) | self.handed(function, node, scope)
-        try:
+        other, function = self.evaluator_of(defined.program), defined.function
+        with other.knowing(other.defaults(function) | self.handed(function, node, scope)):
             value = self._brought(other, lambda: other.returned(function), node)
-        finally:
-            other.given, other.found = around, found
         return value if isinstance(value, (Known, Table, Items, Place)) else None
 
     def returned(self, function: ast.FunctionDef) -> Value | None:

@@ -10,13 +10,13 @@ from itertools import islice
 from typing import Any
 
 from pytest_gbs.model.limits import MOST_IMPORTED_MODULES
-from pytest_gbs.model.location import Source, Unreadable, upwards
+from pytest_gbs.model.location import Source, upwards
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import AttributePath
-from pytest_gbs.readers.python.program import Program, read_program
-from pytest_gbs.readers.python.scopes import Scope, Scopes
+from pytest_gbs.readers.python.program import Program, parsed
+from pytest_gbs.readers.python.scopes import Scope
 
 
 def import_folders(name: str, folder: str) -> list[str]:
@@ -42,18 +42,11 @@ def _folders_near(path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((folder, folder.rpartition("/")[0])))
 
 
-def _loaded(source: Source) -> tuple[Program, Scopes] | None:
-    """The program in `source`; None if Python's parser refuses it."""
-    program = read_program(source)
-    return None if isinstance(program, Unreadable) else (program, program.scopes)
-
-
 class Defined(NamedTuple):
     """A function and the program that defines it."""
 
     function: ast.FunctionDef
     program: Program
-    scopes: Scopes
 
 
 class Bound(NamedTuple):
@@ -61,7 +54,6 @@ class Bound(NamedTuple):
 
     name: str
     program: Program
-    scopes: Scopes
 
 
 class Modules:
@@ -73,35 +65,35 @@ class Modules:
 
     def __init__(self, context: ProgramContext | None = None) -> None:
         self.context = context or ProgramContext()
-        self.found: dict[tuple[str, str, bool], tuple[Program, Scopes] | None] = {}
+        self.found: dict[tuple[str, str, bool], Program | None] = {}
         self.changed: dict[tuple[ast.FunctionDef, str], dict[AttributePath, ast.Constant | None]] = {}
         self.handed_on: dict[Scope, dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]] = {}
         self.uses: dict[Scope, Any] = {}
         self.loaded: set[tuple[str, str | None]] = set()  # YAML and JSON files that programs load, by their names and where these are
 
-    def function(self, name: str, program: Program, scopes: Scopes, depth: int = 0) -> Defined | None:
+    def function(self, name: str, program: Program, depth: int = 0) -> Defined | None:
         """The function that `name` is in the module of `program`, defined there or imported; None if it can't be found."""
-        bindings = scopes.module.names.get(name, [])
+        bindings = program.scopes.module.names.get(name, [])
         if len(bindings) != 1 or depth > MOST_IMPORTED_MODULES:
             return None
         node = bindings[0].node
         if isinstance(node, ast.FunctionDef):
-            return Defined(node, program, scopes)
-        module, _, inner = scopes.imported.get(name, "").rpartition(".")
+            return Defined(node, program)
+        module, _, inner = program.scopes.imported.get(name, "").rpartition(".")
         found = self._module(module, program.source.path.rpartition("/")[0]) if isinstance(node, ast.ImportFrom) else None
-        return self.function(inner, *found, depth + 1) if found is not None else None
+        return self.function(inner, found, depth + 1) if found is not None else None
 
-    def called(self, call: ast.Call, program: Program, scopes: Scopes) -> Defined | None:
+    def called(self, call: ast.Call, program: Program) -> Defined | None:
         """The function of the module of `program`, or of another file, that `call` calls; None if it can't be found."""
         if isinstance(call.func, ast.Name):
-            return self.function(call.func.id, program, scopes)
-        return self.member(scopes.qualified(call.func), program.source.path)
+            return self.function(call.func.id, program)
+        return self.member(program.scopes.qualified(call.func), program.source.path)
 
     def member(self, name: str, path: str) -> Defined | None:
         """The function that a file at `path`, which imports its module, calls `helpers.loaders`; None if it can't be found."""
         module, _, inner = name.rpartition(".")
         found = self._module(module, path.rpartition("/")[0]) if module else None
-        return self.function(inner, *found) if found is not None else None
+        return self.function(inner, found) if found is not None else None
 
     def bound(self, name: str, path: str, depth: int = 0) -> Bound | None:
         """What the file at `path` imports as `name` (`config.BATCH`), in the module that gives it a value; None if none with sizes does."""
@@ -109,15 +101,14 @@ class Modules:
         module = name.removesuffix(last)
         inner = module.rstrip(".") or module
         found = self._module(inner, path.rpartition("/")[0], sizes=True) if inner and depth < MOST_IMPORTED_MODULES else None
-        bindings = found[1].module.names.get(last, ()) if found is not None else ()
+        bindings = found.scopes.module.names.get(last, ()) if found is not None else ()
         if found is None or not bindings:
             return None
-        program, scopes = found
         if isinstance(bindings[0].node, ast.ImportFrom) and len(bindings) == 1:
-            return self.bound(scopes.imported[last], program.source.path, depth + 1)
-        return Bound(last, program, scopes)
+            return self.bound(found.scopes.imported[last], found.source.path, depth + 1)
+        return Bound(last, found)
 
-    def file(self, name: str, path: str) -> tuple[Program, Scopes] | None:
+    def file(self, name: str, path: str) -> Program | None:
         """The Python file called `name` beside the one at `path`, or in the folder above; None if there is none.
 
         Folders of configurations may be as deep as they like: it is looked for in all that are above them.
@@ -127,21 +118,21 @@ class Modules:
             beside = f"{folder}/{name}".lstrip("/")
             source = self.context.read(beside) if beside != path else None
             if isinstance(source, Source):
-                return _loaded(source)
+                return parsed(source)
         return None
 
-    def beside(self, path: str, words: tuple[str, ...]) -> list[tuple[Program, Scopes]]:
+    def beside(self, path: str, words: tuple[str, ...]) -> list[Program]:
         """The Python files beside the one at `path` whose text has all `words`, else those in the folder above."""
         for folder in _folders_near(path):
             names = (each for each in self.context.in_folder(folder) if each.endswith(".py") and each != path)
             sources = (self.context.read(each) for each in islice(names, MOST_IMPORTED_MODULES))
             fitting = [each for each in sources if isinstance(each, Source) and all(word in each.text for word in words)]
-            found = [loaded for each in fitting if (loaded := _loaded(each)) is not None]
+            found = [program for each in fitting if (program := parsed(each)) is not None]
             if found:
                 return found
         return []
 
-    def _module(self, name: str, folder: str, *, sizes: bool = False) -> tuple[Program, Scopes] | None:
+    def _module(self, name: str, folder: str, *, sizes: bool = False) -> Program | None:
         """The module called `name`, with dots in front if that is relative to `folder`; None if no file is it, or none with `sizes`."""
         if not name:
             return None
@@ -150,11 +141,11 @@ class Modules:
             self.found[name, folder, sizes] = None if full else self._look_for(name, folder, sizes)
         return self.found[name, folder, sizes]
 
-    def _look_for(self, name: str, folder: str, sizes: bool) -> tuple[Program, Scopes] | None:
+    def _look_for(self, name: str, folder: str, sizes: bool) -> Program | None:
         for path in module_paths(name, folder):
             source = self.context.read(path)
             if isinstance(source, Source):
-                return _loaded(source) if not sizes or path.endswith("/__init__.py") or _may_have_sizes(source) else None
+                return parsed(source) if not sizes or path.endswith("/__init__.py") or _may_have_sizes(source) else None
         return None
 
 

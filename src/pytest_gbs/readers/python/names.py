@@ -16,7 +16,7 @@ from pytest_gbs.readers.python.changed_items import CHANGING, Changes
 from pytest_gbs.readers.python.parameters import Parameters
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import NAMESPACE, Entry, Items, Known, Lost, Made, Place, Table, Value, at_span
-from pytest_gbs.readers.python.scopes import OPEN, Binding, Scope, Scopes
+from pytest_gbs.readers.python.scopes import OPEN, Binding, Scope
 
 if TYPE_CHECKING:
     from typing import Self
@@ -114,7 +114,7 @@ class Names(Parameters):
     @cached_property
     def _changes(self) -> Changes | None:
         """What may change the dictionaries of the program, where the functions that it imports are looked for."""
-        return Changes(self.program, self.scopes, self.modules, self._is_constant) if self.modules is not None else None
+        return Changes(self.program, self.modules, self._is_constant) if self.modules is not None else None
 
     def _is_constant(self, node: ast.expr, scope: Scope) -> bool:
         return isinstance(self.value(node, scope), Known)
@@ -184,13 +184,13 @@ class Names(Parameters):
     def _elsewhere(self, node: ast.expr) -> tuple[str, Self] | None:
         """The evaluator of the file that gives the imported name `node` (`config.BATCH`) its value, with the name that it has there."""
         found = self.modules.bound(self.scopes.qualified(node), self.program.source.path) if self.modules is not None else None
-        return (found.name, self.evaluator_of(found.program, found.scopes)) if found is not None else None
+        return (found.name, self.evaluator_of(found.program)) if found is not None else None
 
-    def evaluator_of(self, program: Program, scopes: Scopes) -> Self:
+    def evaluator_of(self, program: Program) -> Self:
         """What evaluates another file of the repository, for this program."""
         path = program.source.path
         if path not in self.others:
-            other = type(self)(program, scopes, self.line, self.modules)
+            other = type(self)(program, self.line, self.modules)
             other.others, other.home, other.looking = self.others, self.home, self.looking
             self.others[path] = other
         return self.others[path]

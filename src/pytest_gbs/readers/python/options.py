@@ -53,7 +53,7 @@ class Options(Evaluation):
             made = self.origin(call.func, scope) if isinstance(call.func, ast.Name) else None
             if made is None or not isinstance(named, str) or len(made.args) != 1 or not isinstance(made.args[0], ast.Name):
                 continue
-            defined = self.modules.function(made.args[0].id, self.program, self.scopes)
+            defined = self.modules.function(made.args[0].id, self.program)
             names = [each.arg for each in defined.function.args.args] if defined is not None else []
             if defined is None or len(call.args) > len(names) or not _adds_flag(defined.function):
                 continue

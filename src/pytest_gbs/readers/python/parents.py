@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_PARENTS, MOST_PARENTS
-from pytest_gbs.model.location import Source, Unreadable, below
+from pytest_gbs.model.location import Source, below
 from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.python.program import Program, read_program
+from pytest_gbs.readers.python.program import Program, parsed
 from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Table, Value, at_span, table_of
 from pytest_gbs.readers.python.scopes import Scopes
 from pytest_gbs.readers.python.values import Evaluator
@@ -56,13 +56,13 @@ def includes_others(scopes: Scopes) -> bool:
     return any(isinstance(each.node, ast.stmt) for each in bases) or any(_reads_base(each) for each in _withs(scopes))
 
 
-def inherited(program: Program, scopes: Scopes, entries: _Entries, context: ProgramContext) -> _Entries | None:
+def inherited(program: Program, entries: _Entries, context: ProgramContext) -> _Entries | None:
     """`entries`, what a module binds, with what it includes, at the place where that is named.
 
     None if one of the files can't be read, or it is too much.
     """
     family = _Family(context)
-    return family.merged(_described(program, scopes, entries), (program.source.path,))
+    return family.merged(_described(program, entries), (program.source.path,))
 
 
 class _Family:
@@ -120,12 +120,8 @@ def _count(value: Value) -> int:
 @lru_cache(256)
 def _loaded(source: Source) -> _Module | None:
     """The module in `source`, which many others may include; None if Python's parser refuses it."""
-    program = read_program(source) if source.path.endswith(".py") else None
-    if program is None or isinstance(program, Unreadable):
-        return None
-    scopes = program.scopes
-    evaluator = Evaluator(program, scopes)
-    return _described(program, scopes, bound(scopes, evaluator))
+    program = parsed(source) if source.path.endswith(".py") else None
+    return None if program is None else _described(program, bound(program.scopes, Evaluator(program)))
 
 
 def bound(scopes: Scopes, evaluator: Evaluator) -> _Entries:
@@ -134,8 +130,8 @@ def bound(scopes: Scopes, evaluator: Evaluator) -> _Entries:
     return {name: entry for name, entry in found if entry is not None}
 
 
-def _described(program: Program, scopes: Scopes, entries: _Entries) -> _Module:
-    named = _named(program, scopes)
+def _described(program: Program, entries: _Entries) -> _Module:
+    scopes, named = program.scopes, _named(program)
     unclear = {name: ((0, 0), Lost(0, 0)) for name in scopes.module.names if name not in entries and _is_value(name, scopes)}
     roots = frozenset((BASE,)) if named is None or named.merges else None
     return _Module(entries | unclear, named, tuple(_changed(scopes, roots)) if named is not None and named.parents else ())
@@ -147,9 +143,9 @@ def _is_value(name: str, scopes: Scopes) -> bool:
     return any(not isinstance(each.node, left_out) for each in scopes.module.names[name])
 
 
-def _named(program: Program, scopes: Scopes) -> _Named | None:
+def _named(program: Program) -> _Named | None:
     """The parents of a module, None if unknown."""
-    folder = program.source.path.rpartition("/")[0]
+    scopes, folder = program.scopes, program.source.path.rpartition("/")[0]
     bases = scopes.module.names.get(BASE, [])
     if bases:
         texts = _texts(bases[0].value) if len(bases) == 1 and bases[0].branch is None else None

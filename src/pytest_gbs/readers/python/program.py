@@ -114,6 +114,12 @@ def read_program(source: Source) -> Program | Unreadable:
     return _kept(source)
 
 
+def parsed(source: Source) -> Program | None:
+    """The program in `source`; None if Python's parser refuses it."""
+    program = read_program(source)
+    return None if isinstance(program, Unreadable) else program
+
+
 def _read(source: Source) -> Program | Unreadable:
     if not source.path.endswith(NOTEBOOK):
         text = _not_unicode().sub("?", source.text)

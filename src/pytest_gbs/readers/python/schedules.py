@@ -12,7 +12,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.schedule import Counts, Schedule, StepCount
 from pytest_gbs.readers.python.attributes import argument, dotted
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.scopes import OPEN, Branch, Scope, Scopes
+from pytest_gbs.readers.python.scopes import OPEN, Branch, Scope
 from pytest_gbs.readers.python.values import Evaluator
 
 _SCHEDULES: Final = {
@@ -42,9 +42,9 @@ class _Factors(NamedTuple):
 class Schedules:
     """One program while its schedules are read."""
 
-    def __init__(self, program: Program, scopes: Scopes) -> None:
-        self.program, self.scopes = program, scopes
-        self.evaluator = Evaluator(program, scopes)
+    def __init__(self, program: Program) -> None:
+        self.program, self.scopes = program, program.scopes
+        self.evaluator = Evaluator(program)
         self.accelerators: set[str] = set()
         self.conditions: dict[ast.AST, Branch | None] = {}  # under which a name gets what a call gives
         self.counters: dict[str, list[str]] = {}
