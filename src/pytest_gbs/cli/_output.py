@@ -119,26 +119,17 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def write_out(name: str, text: str) -> None:
-    """Write `text` to a file: a regular one is replaced in one go.
+    """Write `text` to a file that is not one of the user's own.
 
     Raises:
         UsageError: it can't be written.
     """
-    from pytest_gbs.files.writing import must_stay, write_file
+    from pytest_gbs.files.writing import write_file
     from pytest_gbs.history.lockfile import NAME
 
     if name.lower().endswith((*_NEVER_OURS, NAME)) and os.path.isfile(name):  # noqa: PTH113
         raise UsageError(f"can't write {name}: there is such a file, which may be a recipe, a script or a lock; nothing was written")
-    data = text.encode("utf-8", "backslashreplace")
-    try:
-        if os.path.lexists(name) and not os.path.isfile(name):  # a pipe, a device  # noqa: PTH113
-            must_stay(name)
-            with open(name, "wb") as file:  # noqa: PTH123
-                file.write(data)
-            return
-    except (OSError, ValueError) as error:
-        raise UsageError(f"can't write {name}: {getattr(error, 'strerror', None) or error}") from error
-    write_file(name, data)
+    write_file(name, text.encode("utf-8", "backslashreplace"))
 
 
 def clear_screen() -> None:

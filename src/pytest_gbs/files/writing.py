@@ -1,7 +1,7 @@
 """Writing files so that none is ever lost or half: the only code here that changes a file on disk."""
 
 # Paths are plain text here, as everywhere in this folder.
-# ruff: noqa: PTH100, PTH101, PTH105, PTH108, PTH116, PTH118, PTH120
+# ruff: noqa: PTH100, PTH101, PTH105, PTH108, PTH113, PTH116, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -83,12 +83,21 @@ def write_together(root: StrPath, changes: Sequence[FileChange]) -> None:
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Write `data` to the file at `path`, whatever it holds, in one go.
+    """Write `data` to the file at `path`, whatever it holds, in one go; to a pipe or a device as it is.
 
     Raises:
-        UsageError: it can't be written.
+        UsageError: it can't be written, or a link in a repository leads out of it: a stranger may have put it there.
     """
-    must_stay(path)
+    root = find_root(os.path.dirname(os.path.abspath(path)))
+    if is_root(root) and leads_outside(path, root):
+        raise UsageError(f"can't write {path}: a link leads from there out of the repository; nothing was written")
+    if os.path.lexists(path) and not os.path.isfile(path):
+        try:
+            with open(path, "wb") as file:
+                file.write(data)
+        except OSError as error:
+            raise UsageError(f"can't write {path}: {error.strerror or error}") from error
+        return
     folder, name = os.path.split(os.path.realpath(path))
     if not os.path.lexists(folder):
         raise UsageError(f"can't write {path}: {_WORDS[errno.ENOENT]}; nothing was written")
@@ -96,17 +105,6 @@ def write_file(path: str, data: bytes) -> None:
     if isinstance(before, str):
         raise UsageError(f"can't write {path}: {before}; nothing was written")
     write_together(folder, [FileChange(name, before, data)])
-
-
-def must_stay(path: str) -> None:
-    """Refuse to write where a link in a repository leads out of it: a stranger may have put it there.
-
-    Raises:
-        UsageError: it does.
-    """
-    root = find_root(os.path.dirname(os.path.abspath(path)))
-    if is_root(root) and leads_outside(path, root):
-        raise UsageError(f"can't write {path}: a link leads from there out of the repository; nothing was written")
 
 
 def _once(root: StrPath, changes: Sequence[FileChange]) -> Iterator[FileChange]:
