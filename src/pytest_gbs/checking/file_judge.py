@@ -95,11 +95,11 @@ class FileJudge:
                 yield self.unreadable(path, Unreadable(path, SAYS_TOO_MUCH, start, document.source, True), named)
                 return
             else:
-                pending = self._document(document, named)
-                if pending.runs and len(documents) > 1:
-                    statements -= len(pending.runs[0].declarations)
+                result = self._document(document, named)
+                if result.runs and len(documents) > 1:
+                    statements -= len(result.runs[0].declarations)
                     characters -= sum(map(readable, document.comments))
-                yield pending
+                yield result
 
     def alone(self, script: str) -> tuple[RecipeJudgement, ...]:
         """What the rules say of each launch in a script that no file is the recipe of."""
@@ -147,9 +147,7 @@ class FileJudge:
         for schedule, comments in found:
             judgement = judge_file(schedule, self._rules, Scope.SCHEDULE)
             if judgement.outcomes or judgement.internal:
-                pending = FileResult(source.path, Role.NEITHER, named, judgement, source)
-                pending.suppressible, pending.part = comments, comments.part
-                yield pending
+                yield FileResult(source.path, Role.NEITHER, named, judgement, source, suppressible=comments, part=comments.part)
 
     def _launched(self, path: str) -> tuple[ResolvedLaunch, ...]:
         return self.launches.of_recipe.get(path, ()) if self.launches is not None else ()
@@ -160,20 +158,17 @@ class FileJudge:
         launched = self._launched(path)
         if framework is None and launched and document.number == 1:
             framework = launched[0].framework
-            pending = self._composed(document, launched, named)
+            result = self._composed(document, launched, named)
         elif framework is None and limit is not None:
-            pending = self.unreadable(path, _too_much(document, limit), named)
+            result = self.unreadable(path, _too_much(document, limit), named)
         elif framework is None:
-            pending = self._launcher_or_neither(document, named)
+            result = self._launcher_or_neither(document, named)
         else:
             own = tuple(r for r in launched if r.document.number == document.number)
-            pending = self._recipe(_Recipe(document, whole, framework, places, limit), named, own)
-        if "gbs:" in document.source.text:
-            pending.suppressible = document
-        pending.document = document.number
-        pending.part = document.part
+            result = self._recipe(_Recipe(document, whole, framework, places, limit), named, own)
         self._repository.remember(path, None, document.source)
-        return pending
+        suppressible = document if "gbs:" in document.source.text else None
+        return result._replace(suppressible=suppressible, document=document.number, part=document.part)
 
     def _recipe(self, recipe: _Recipe, named: bool, launched: tuple[ResolvedLaunch, ...]) -> FileResult:
         recipe = _as_started(recipe, launched)
@@ -192,19 +187,13 @@ class FileJudge:
             judgement = self._not_all_read(judgement, Unreadable(path, SAYS_TOO_MUCH, own[0].unread, document.source, True))
         if limit is not None:
             judgement = self._not_all_read(judgement, _too_much(document, limit))
-        pending = FileResult(path, role, named, judgement, document.source)
-        pending.framework = framework.name
-        pending.runs = runs
-        return pending
+        return FileResult(path, role, named, judgement, document.source, framework.name, runs)
 
     def _composed(self, document: Document, launched: tuple[ResolvedLaunch, ...], named: bool) -> FileResult:
         """The primary file of a configuration that only its launches make a recipe."""
         runs = self._with_locks(_turns(self._launch_run(resolved, None) for resolved in launched), document.number)
         judgement = self._doubt(judge_recipe(runs, None, self._rules), document)
-        pending = FileResult(document.source.path, Role.RECIPE, named, judgement, document.source)
-        pending.framework = launched[0].framework.name
-        pending.runs = runs
-        return pending
+        return FileResult(document.source.path, Role.RECIPE, named, judgement, document.source, launched[0].framework.name, runs)
 
     def _launcher_or_neither(self, document: Document, named: bool) -> FileResult:
         path = document.source.path
@@ -218,9 +207,7 @@ class FileJudge:
         judgement = judge_file(file, self._rules, Scope.LAUNCHER)
         view = FileView(document, None, {q.name: q for q in file.quantities}, file)
         of_file = judge_file(view, self._rules, Scope.FILE)
-        pending = FileResult(path, Role.LAUNCHER, named, of_file.along_with(judgement), document.source)
-        pending.launcher = file
-        return pending
+        return FileResult(path, Role.LAUNCHER, named, of_file.along_with(judgement), document.source, launcher=file)
 
     def _own_settings(self, document: Document) -> RecipeJudgement:
         """What the rules say of settings whose trainer no table knows: nothing unless they name an accumulation beside comments."""
@@ -240,9 +227,7 @@ class FileJudge:
         for run in runs_of_programs(source, self._context(source.path), self._trains_alone):
             judgement = judge_file(run, self._rules, Scope.SETTINGS)
             if judgement.outcomes or judgement.internal:
-                pending = FileResult(source.path, Role.NEITHER, named, judgement, source)
-                pending.suppressible, pending.part = run.document, run.document.part
-                yield pending
+                yield FileResult(source.path, Role.NEITHER, named, judgement, source, suppressible=run.document, part=run.document.part)
 
     def snippets(self, path: str) -> RecipeJudgement:
         """What the rules say of settings in the code blocks of the document at `path`."""
@@ -262,9 +247,7 @@ class FileJudge:
         """What is said of a file that can't be read: nothing, if it neither matters nor was named."""
         reported = named or problem.matters
         judgement = judge_file(problem, self._rules, Scope.UNREADABLE) if reported else NOTHING_FOUND
-        pending = FileResult(path, Role.UNREADABLE, named, judgement, problem.source)
-        pending.problem = problem.reason
-        return pending
+        return FileResult(path, Role.UNREADABLE, named, judgement, problem.source, problem=problem.reason)
 
     def _not_all_read(self, judgement: RecipeJudgement, problem: Unreadable) -> RecipeJudgement:
         """`judgement` with the finding that a part of the file was not read."""

@@ -46,10 +46,10 @@ class LaunchingFiles:
         found: defaultdict[str, list[Launched]] = defaultdict(list)
         others = dict.fromkeys(path for script in asked for path in self._launches.recipes_of(script) if path not in chosen)
         unasked = [each for path in others for each in self._guard.attempt(path, partial(tuple, self._judge.file(path, named=False)), ())]
-        for pending in (*recipes, *unasked):
-            for each in pending.judgement.launched:
+        for result in (*recipes, *unasked):
+            for each in result.judgement.launched:
                 script = each.run.launch.at.source if each.run.launch else ""
-                if script in asked or pending.path in chosen:
+                if script in asked or result.path in chosen:
                     found[script].append(each)
         alone = {script: self._guard.attempt(script, partial(self._judge.alone, script), ()) for script in asked}
         scripts = self._launches.scripts
@@ -64,8 +64,7 @@ class LaunchingFiles:
             if whole is not None:
                 whole.judgement = whole.judgement.along_with(*((shown[script],) if script in wrong else ()))
                 # Launches of recipes that were not asked for are shown with the script that was.
-                whole.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
-                yield whole
+                yield whole._replace(runs=(*whole.runs, *(each.run for each in found[script] if each.run.path not in chosen)))
 
     def _result(self, path: str, found: list[Launched], alone: Sequence[RecipeJudgement], named: bool) -> FileResult:
         """A launching file with what its launches give: those of recipes that were `found`, and those of no file."""
@@ -77,13 +76,10 @@ class LaunchingFiles:
         judgement = judgement.along_with(*(judge_file(problem, self._rules, scope) for problem, scope in problems if problem is not None))
         source = self._repository.tree.read(path)
         if isinstance(source, Unreadable):
-            pending = FileResult(path, Role.UNREADABLE, named, judgement)
-            pending.problem = source.reason
+            result = FileResult(path, Role.UNREADABLE, named, judgement, problem=source.reason)
         else:
-            pending = FileResult(path, Role.LAUNCHER, named, judgement, source)
-            pending.suppressible = self._launches.document(path, source) if "gbs:" in source.text else None
-        pending.runs = tuple(each.run for each in own)
-        pending.launches = len({each.run.launch for each in (*found, *own)})
-        if own:
-            pending.framework = own[0].run.framework.name
-        return pending
+            suppressible = self._launches.document(path, source) if "gbs:" in source.text else None
+            result = FileResult(path, Role.LAUNCHER, named, judgement, source, suppressible=suppressible)
+        framework = own[0].run.framework.name if own else None
+        launches = len({each.run.launch for each in (*found, *own)})
+        return result._replace(runs=tuple(each.run for each in own), framework=framework, launches=launches)

@@ -16,7 +16,7 @@ from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Kind, LauncherFile
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Severity, Undetermined, Verified
-from pytest_gbs.model.record import TYPE_CHECKING
+from pytest_gbs.model.record import TYPE_CHECKING, NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Role, Verdict
 from pytest_gbs.model.rule import Needs, Rule, Scope
 from pytest_gbs.model.run import NodeClaim, Run
@@ -41,19 +41,22 @@ def _is_on(rule: Rule, settings: Settings) -> bool:
     return rule.code in settings.select if settings.select else rule.default
 
 
-class FileResult:
-    """One document with what its rules said, before severities and suppressions apply."""
+class FileResult(NamedTuple):
+    """One document with what its rules said, before severities and suppressions apply; those are in the comments of `suppressible`."""
 
-    def __init__(self, path: str, role: str, named: bool, judgement: RecipeJudgement, source: Source | None = None) -> None:
-        self.path, self.role, self.named, self.judgement, self.source = path, role, named, judgement, source
-        self.document: int = 1
-        self.part = ""
-        self.framework: str | None = None
-        self.launcher: LauncherFile | None = None
-        self.runs: tuple[Run, ...] = ()
-        self.launches = 0
-        self.problem = ""
-        self.suppressible: Document | None = None
+    path: str
+    role: str
+    named: bool
+    judgement: RecipeJudgement
+    source: Source | None = None
+    framework: str | None = None
+    runs: tuple[Run, ...] = ()
+    suppressible: Document | None = None
+    document: int = 1
+    part: str = ""
+    problem: str = ""
+    launcher: LauncherFile | None = None
+    launches: int = 0
 
 
 class Reporting:
@@ -74,42 +77,42 @@ class Reporting:
         self._silences: set[str] = set()
         self.secondary_files = SecondaryFiles(repository.tree)
 
-    def finish(self, pending: FileResult) -> FileReport:
+    def finish(self, result: FileResult) -> FileReport:
         """The report of one document: severities mapped, suppressions applied, verdict drawn."""
-        outcomes = pending.judgement.outcomes
-        if any(outcomes.values()) and not pending.named and pending.path in self.secondary_files:
+        outcomes = result.judgement.outcomes
+        if any(outcomes.values()) and not result.named and result.path in self.secondary_files:
             outcomes = finalise.as_notes(outcomes, self.rules)
-        silence = Silence(self._ignored(pending.path), self._severity, lambda outcomes: self._suppress(pending, outcomes))
+        silence = Silence(self._ignored(result.path), self._severity, lambda outcomes: self._suppress(result, outcomes))
         outcomes, suppressed = finalise.of_file(outcomes, silence)
         flat = [outcome for each in outcomes.values() for outcome in each]
         findings = finalise.once(o for o in flat if isinstance(o, Finding))
         undetermined = tuple(o for o in flat if isinstance(o, Undetermined))
-        recipe = pending.role == Role.RECIPE
-        together = self._with_launches(pending, outcomes)
+        recipe = result.role == Role.RECIPE
+        together = self._with_launches(result, outcomes)
         applying = finalise.worst(together)
         assumptions = {a: None for o in flat if isinstance(o, (Finding, Verified)) for a in o.assumptions}
         report = FileReport(
-            pending.path,
-            pending.document,
-            pending.role,
-            pending.framework,
-            finalise.verdict(together) if recipe else _verdict_alone(pending, together),
+            result.path,
+            result.document,
+            result.role,
+            result.framework,
+            finalise.verdict(together) if recipe else _verdict_alone(result, together),
             applying,
             findings,
             undetermined,
             suppressed,
             tuple(assumptions),
-            pending.runs if self.keep_runs else (),
-            pending.named,
-            pending.problem,
-            pending.launcher if self.keep_runs else None,
-            pending.launches,
-            finalise.once(o for each in pending.judgement.launched for o in self._about(each)) if recipe else (),
-            pending.part,
+            result.runs if self.keep_runs else (),
+            result.named,
+            result.problem,
+            result.launcher if self.keep_runs else None,
+            result.launches,
+            finalise.once(o for each in result.judgement.launched for o in self._about(each)) if recipe else (),
+            result.part,
             any(self.rules.by_code[code].scope == Scope.UNREAD for code, _ in applying),
         )
-        if pending.source is not None and (findings or any(o.claim for o in undetermined) or self.keep_runs):
-            self.sources[pending.path] = pending.source
+        if result.source is not None and (findings or any(o.claim for o in undetermined) or self.keep_runs):
+            self.sources[result.path] = result.source
         for finding in findings:
             self._keep_sources(finding.at, *(related.at for related in finding.related))
         for run in report.runs:
@@ -117,10 +120,10 @@ class Reporting:
             self._keep_sources(*(declaration.at for declaration in run.declarations))
         return report
 
-    def _with_launches(self, pending: FileResult, outcomes: Outcomes) -> Outcomes:
+    def _with_launches(self, result: FileResult, outcomes: Outcomes) -> Outcomes:
         """`outcomes` of a recipe with those of its launches, whose findings are reported for the launching files."""
         together = merged(outcomes)
-        for each in pending.judgement.launched:
+        for each in result.judgement.launched:
             for finding in self._about(each):
                 together.setdefault(finding.code, []).append(finding)
             for code, of_rule in each.outcomes.items():
@@ -159,19 +162,19 @@ class Reporting:
                 if isinstance(source, Source):
                     self.sources[location.source] = source
 
-    def _suppress(self, pending: FileResult, outcomes: Outcomes) -> Reported:
+    def _suppress(self, result: FileResult, outcomes: Outcomes) -> Reported:
         """The outcomes that remain after suppression comments, with what those have in them that is of no use."""
-        if pending.suppressible is None:
+        if result.suppressible is None:
             return Reported(outcomes, 0)
         from pytest_gbs.checking.ignore import apply, read_suppressions
 
-        suppressions = read_suppressions(pending.suppressible, self._names)
+        suppressions = read_suppressions(result.suppressible, self._names)
         if not suppressions:
             return Reported(outcomes, 0)
-        self._suppressions[pending.path] = (*self._suppressions.get(pending.path, ()), *suppressions)
+        self._suppressions[result.path] = (*self._suppressions.get(result.path, ()), *suppressions)
         subjects = {id(o): _subject(o) for each in outcomes.values() for o in each if not isinstance(o, Verified)}
         kept, silenced, unused = apply(
-            subjects.values(), suppressions, pending.suppressible.source, self._inactive, self._settings.require_ignore_reason
+            subjects.values(), suppressions, result.suppressible.source, self._inactive, self._settings.require_ignore_reason
         )
         stays = {id(finding) for finding in kept}
         remaining = {c: [o for o in each if id(o) not in subjects or id(subjects[id(o)]) in stays] for c, each in outcomes.items()}
@@ -222,9 +225,9 @@ def _subject(outcome: Finding | Undetermined) -> Finding:
     return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
 
 
-def _verdict_alone(pending: FileResult, outcomes: Outcomes) -> str | None:
+def _verdict_alone(result: FileResult, outcomes: Outcomes) -> str | None:
     """The verdict on a script that is its own recipe; None if nothing says what its batch should be, and for documents."""
-    if not any(run.launch is not None and run.launch.kind == Kind.SCRIPT for run in pending.runs):
+    if not any(run.launch is not None and run.launch.kind == Kind.SCRIPT for run in result.runs):
         return None
-    word = finalise.verdict(outcomes) if pending.framework is not None and pending.launches else Verdict.UNCLAIMED
+    word = finalise.verdict(outcomes) if result.framework is not None and result.launches else Verdict.UNCLAIMED
     return None if word == Verdict.UNCLAIMED else word

@@ -140,9 +140,9 @@ class _Check:
             launched.extend(results.launched)
             waiting.extend(results.waiting)
         others = (*self._launching_files(launched, scripts, frozenset(chosen)), *self._unlisted(targets))
-        for pending in (*map(self._unless_parent, waiting), *others):
-            internal.extend(pending.judgement.internal if pending.role == Role.LAUNCHER else ())
-            finished = self.guard.attempt(pending.path, partial(self.reporting.finish, pending), None)
+        for result in (*map(self._unless_parent, waiting), *others):
+            internal.extend(result.judgement.internal if result.role == Role.LAUNCHER else ())
+            finished = self.guard.attempt(result.path, partial(self.reporting.finish, result), None)
             files += (finished,) if finished is not None else ()
         files += self._failed({file.path for file in files})
         launching = {file.path for file in files if file.role == Role.LAUNCHER}
@@ -212,25 +212,26 @@ class _Check:
     def _find_out(self, path: str, named: bool) -> _Results:
         each = tuple(self.judge.file(path, named))
         if path.endswith(NOTEBOOK):
-            from pytest_gbs.checking.saved_outputs import judge_outputs
+            from pytest_gbs.checking.saved_outputs import with_outputs
 
-            judge_outputs(each, self.rules)
+            each = with_outputs(each, self.rules)
         # It matters whether others include such a file as a parent, unless it was named.
-        waiting = tuple(p for p in each if not p.named and finalise.needs_other_hardware(p.judgement.outcomes, self.rules))
+        waiting = {n: p for n, p in enumerate(each) if not p.named and finalise.needs_other_hardware(p.judgement.outcomes, self.rules)}
         return _Results(
-            tuple(self.reporting.finish(pending) for pending in each if pending not in waiting),
-            tuple(bug for pending in each for bug in pending.judgement.internal),
-            tuple(claim for pending in each for claim in pending.judgement.judged),
-            tuple(pending for pending in each if pending.judgement.launched),
-            waiting,
-            any(pending.suppressible is not None for pending in each),
+            tuple(self.reporting.finish(result) for number, result in enumerate(each) if number not in waiting),
+            tuple(bug for result in each for bug in result.judgement.internal),
+            tuple(claim for result in each for claim in result.judgement.judged),
+            tuple(result for result in each if result.judgement.launched),
+            tuple(waiting.values()),
+            any(result.suppressible is not None for result in each),
         )
 
-    def _unless_parent(self, pending: FileResult) -> FileResult:
+    def _unless_parent(self, result: FileResult) -> FileResult:
         """What is reported of a file without what its GPUs break, where others take it in as a parent and set their own."""
-        if pending.path in self.judge.parents and not pending.named:
-            pending.judgement = pending.judgement._replace(outcomes=finalise.as_a_parent(pending.judgement.outcomes, self.rules))
-        return pending
+        if result.path in self.judge.parents and not result.named:
+            judgement = result.judgement._replace(outcomes=finalise.as_a_parent(result.judgement.outcomes, self.rules))
+            return result._replace(judgement=judgement)
+        return result
 
     def _with_dependents(self, chosen: dict[str, bool]) -> dict[str, bool]:
         """`chosen` with the recipes that launches make of the files in it that were named: parents, parts, launcher files."""
@@ -277,9 +278,7 @@ class _Check:
         """Yield the folders below `targets` that can't be listed, so that their content is unknown."""
         for path, reason in self.repository.unlisted(targets):
             judgement = judge_file(Unread(path, reason, Location(path), whole=True), self.rules, Scope.UNREAD)
-            pending = FileResult(path, Role.UNREADABLE, False, judgement)
-            pending.problem = reason
-            yield pending
+            yield FileResult(path, Role.UNREADABLE, False, judgement, problem=reason)
 
 
 def _advice(files: list[FileReport]) -> str:
