@@ -248,7 +248,7 @@ def test_gpus_that_leave_a_rest_are_shown_as_they_are_shared() -> None:
 @pytest.mark.parametrize(
     ("known", "text"),
     [
-        ((), "not stated"),
+        ((), "-   not stated"),
         (("tensor",), "GPUs / (tensor 2); pipeline parallel size not stated"),
         (("tensor", "pipeline"), "GPUs / (tensor 2 x pipeline 2)"),
     ],

@@ -22,7 +22,7 @@ from pytest_gbs.model.framework import Framework, Recognition
 from pytest_gbs.model.limits import MOST_DIGITS, MOST_DOCUMENTS, MOST_PROGRAM_FILES, MOST_RECIPE_KEYS
 from pytest_gbs.model.location import KeyPath, Location, Source, Tree, dotted, grouped
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.quantity import Name, Note, Origin, Quantity, Size
+from pytest_gbs.model.quantity import FACTORS, Name, Note, Origin, Quantity, Size
 from pytest_gbs.model.record import Final
 from pytest_gbs.model.run import Run
 
@@ -56,11 +56,7 @@ _OWN: Final = Framework(
     (
         Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source=_SOURCE),
         Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), source=_SOURCE),
-        Equation(
-            Name.GLOBAL_BATCH_SIZE,
-            (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
-            source=_SOURCE,
-        ),
+        Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, source=_SOURCE),
     ),
 )
 

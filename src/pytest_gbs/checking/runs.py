@@ -111,18 +111,7 @@ def _runs(recipe: _Recipe, stated: StatedByComments, context: Context) -> tuple[
     seen = geometry(sizes, hardware.sizes, applied, document)
     expected = (each for each in context.settings.expect if not each.shared and matches_any(document.source.path, each.paths))
     policies = (*expected, *context.shared)
-    run = Run(
-        document,
-        applied.real,
-        None,
-        seen,
-        (),
-        declarations,
-        policies,
-        hardware.assumptions,
-        places=places,
-        unread=stated.ended,
-    )
+    run = Run(document, applied.real, None, seen, (), declarations, policies, hardware.assumptions, places=places, unread=stated.ended)
     run = with_claims(_best_known(run, (worlds[0] for d, worlds in claimed if not d.per_rank), context), claimed)
     if context.documented:
         documented = with_claims(run, in_their_worlds(context.documented))

@@ -16,7 +16,7 @@ from pytest_gbs.model.launch import ShortFormula
 from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
-from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.quantity import RANK_FACTORS, Name
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.blocks import directed, is_underline
 
@@ -319,7 +319,6 @@ def _about_flags(text: str) -> Iterator[tuple[int, int]]:
 
 
 _PER: Final = ("per_device", "per device", "per_gpu", "per gpu")
-_OF_ONE: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
 
 
 def _short(source: Source, block: CommentBlock, declarations: tuple[Declaration, ...]) -> ShortFormula | None:
@@ -332,7 +331,7 @@ def _short(source: Source, block: CommentBlock, declarations: tuple[Declaration,
         return None
     from pytest_gbs.claims.grammars._formula import named_formulas
 
-    for start, stop in named_formulas(block.text, _OF_ONE):
+    for start, stop in named_formulas(block.text, frozenset(RANK_FACTORS)):
         if any(word in block.text[start:stop].lower() for word in _PER):
             return ShortFormula(block.locate(source.path, start, stop), gpus)
     return None

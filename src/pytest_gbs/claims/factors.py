@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.model.declaration import Declaration, Factor, StatedArithmetic, without_partners
-from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
-from pytest_gbs.model.record import Final
+from pytest_gbs.model.quantity import HARDWARE, RANK_FACTORS, Name, Quantity
 from pytest_gbs.model.run import Run
 
 # The settings that a claim may name beside the hardware, and that a stale claim may be fixed by.
-SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 
 
 def stale_factor(run: Run, declaration: Declaration) -> tuple[Factor, Quantity] | None:
@@ -51,7 +49,7 @@ def _counts_gpus(run: Run, declaration: Declaration, factor: Factor, setting: Qu
 
 def pairs(run: Run, declaration: Declaration) -> list[tuple[Factor, Quantity]]:
     """The factors of a claim with the settings they stand for: by name, or as what is left over of a multiset."""
-    known = {name: size for name in SETTINGS if isinstance(size := run.geometry.get(name), Quantity)}
+    known = {name: size for name in RANK_FACTORS if isinstance(size := run.geometry.get(name), Quantity)}
     named = [(f, known[f.name]) for f in named_factors(declaration) if f.name in known]
     if named or declaration.sum is None or declaration.sum.divisors or any(f.name for f in declaration.sum.factors):
         return named
@@ -86,7 +84,7 @@ def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -
         return []
     sizes = list(wanted.values())
     factors, unmatched = without_partners(stated, (size.value for size in sizes))
-    if len(factors) != 1 or sizes[unmatched[0]].name not in SETTINGS:
+    if len(factors) != 1 or sizes[unmatched[0]].name not in RANK_FACTORS:
         return []
     return [(factors[0], sizes[unmatched[0]])]
 

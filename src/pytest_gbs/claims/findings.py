@@ -12,7 +12,7 @@ from pytest_gbs.frameworks.repairs import edit, fixes, reaching
 from pytest_gbs.model.declaration import Declaration, Factor
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Applicability, Finding, Fix, Related, Severity, Undetermined
-from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity
+from pytest_gbs.model.quantity import HARDWARE, RANK_FACTORS, Name, Origin, Quantity
 from pytest_gbs.model.run import Reading, Run, World
 
 # A token total is firmly false only beyond here.
@@ -90,7 +90,7 @@ def _elsewhere(run: Run, size: Quantity, shown: set[Location]) -> tuple[Related,
 
 def _operands(run: Run) -> tuple[Related, ...]:
     """The places of the settings that make the global batch, in the order of the product."""
-    sizes = (run.geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    sizes = (run.geometry.get(name) for name in RANK_FACTORS)
     return tuple(Related(size.at, short(size.name)) for size in sizes if isinstance(size, Quantity) and size.at)
 
 

@@ -11,18 +11,12 @@ from pytest_gbs.arithmetic.wording import called, leaves
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Equation, Monomial
 from pytest_gbs.model.locked import PER_GPU, PER_RANK, LockedBatch, Record
-from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Quantity, Size
+from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Conflict, Name, Quantity, Size
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 
 # A size of one is worth no word where it only divides the GPUs.
-_DIVISORS: Final = (
-    Name.TENSOR_PARALLEL_SIZE,
-    Name.PIPELINE_PARALLEL_SIZE,
-    Name.CONTEXT_PARALLEL_SIZE,
-    Name.SEQUENCE_PARALLEL_SIZE,
-    Name.EXPERT_PARALLEL_SIZE,
-)
+_DIVISORS: Final = (*PARALLEL, Name.EXPERT_PARALLEL_SIZE)
 
 
 class Moved(NamedTuple):

@@ -11,7 +11,7 @@ from pytest_gbs.arithmetic.wording import count, leaves, symbolic_text
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.location import Location, grouped
-from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity, Size
+from pytest_gbs.model.quantity import HARDWARE, PARALLEL, RANK_FACTORS, Name, Origin, Quantity, Size
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 
@@ -20,7 +20,7 @@ _STATED: Final = (Origin.FILE, Origin.COMMENT)
 _BATCHES: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_ROLLOUT)
 # A framework's batch for which a learning rate is meant, whatever trains.
 _REFERENCE: Final = "reference_batch_size"
-_OWN: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, *PARALLEL)
+_OWN: Final = (*RANK_FACTORS, *PARALLEL)
 
 
 class NamedNumber(NamedTuple):
@@ -111,7 +111,7 @@ def _in_part(run: Run) -> tuple[int, ...]:
 
 def _of_one_device(run: Run) -> tuple[int, ...]:
     """The batches of one device: the micro batch, and what it takes per optimizer step."""
-    micro, accumulation = (run.geometry.value(name) for name in _OWN[:2])
+    micro, accumulation = (run.geometry.value(name) for name in RANK_FACTORS)
     return () if micro is None else (micro,) if accumulation is None else (micro, micro * accumulation)
 
 

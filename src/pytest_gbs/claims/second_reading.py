@@ -19,11 +19,10 @@ from pytest_gbs.claims.grammars._tokens import WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import DEVICES, NODES, is_chip, words
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.quantity import HARDWARE, RANK_FACTORS, Name, Quantity
 from pytest_gbs.model.record import Final, NamedTuple
 from pytest_gbs.model.run import Claim, Run
 
-_SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 _LABELS: Final = NODES | {"nnodes"}
 _NO_LABEL: Final = words("per each /")
 # Micro batch, accumulation, nodes, GPUs and the batch, the last a few times, and a few ones.
@@ -104,8 +103,8 @@ def _passages(blocks: Iterable[CommentBlock], declaration: Declaration) -> Itera
 def _accounted(run: Run, passage: Passage, declaration: Declaration) -> _Accounted | None:
     """The hardware with which all numbers of a statement are accounted for; what it says the batch is, is none."""
     tokens = passage.tokens
-    known = {name: size.value for name in _SETTINGS if isinstance(size := run.geometry.get(name), Quantity)}
-    if len(known) < len(_SETTINGS):
+    known = {name: size.value for name in RANK_FACTORS if isinstance(size := run.geometry.get(name), Quantity)}
+    if len(known) < len(RANK_FACTORS):
         return None
     numbers = {i: value for i in range(len(tokens)) if (value := number_at(tokens, i)) is not None}
     if len(numbers) > _NUMBERS:

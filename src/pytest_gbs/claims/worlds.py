@@ -14,11 +14,10 @@ from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.declaration import Declaration, Force, Interval, without_partners
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.quantity import HARDWARE, NO_NOTE, PARALLEL, Name, Note, Noted, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.quantity import HARDWARE, NO_NOTE, PARALLEL, RANK_FACTORS, Name, Note, Noted, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import Final, NamedTuple
 from pytest_gbs.model.run import Geometry, World
 
-_SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 # No single machine has more GPUs than this, bar a rack of 72 that counts as one.
 _PER_NODE_AT_MOST: Final = 16
 PER_NODE_USUAL: Final = 8
@@ -141,7 +140,7 @@ def _left_over(declaration: Declaration, sizes: dict[str, Size]) -> Sizes:
     In a product of tokens the sequence length has one as well: `1 x 16 x 1024 = 16,384 tokens`.
     """
     stated = declaration.sum
-    names = (*_SETTINGS, Name.SEQUENCE_LENGTH) if declaration.unit == "tokens" else _SETTINGS
+    names = (*RANK_FACTORS, Name.SEQUENCE_LENGTH) if declaration.unit == "tokens" else RANK_FACTORS
     settings = [size for name in names if isinstance(size := sizes.get(name), Quantity)]
     if stated is None or stated.divisors or any(factor.name for factor in stated.factors) or len(settings) < len(names):
         return {}
@@ -173,8 +172,8 @@ def is_of_other_settings(declaration: Declaration, seen: Geometry) -> bool:
     if isinstance(batch, Quantity) and not batch.because:
         return False
     stated = declaration.sum.factors if declaration.sum is not None else ()
-    named = [factor for factor in (*stated, *declaration.stated_conditions()) if factor.name in _SETTINGS]
-    return len({factor.name for factor in named}) == len(_SETTINGS) and all(_differs(seen.said(each.name), each.value) for each in named)
+    named = [factor for factor in (*stated, *declaration.stated_conditions()) if factor.name in RANK_FACTORS]
+    return len({factor.name for factor in named}) == len(RANK_FACTORS) and all(_differs(seen.said(each.name), each.value) for each in named)
 
 
 def quotes_another_program(declaration: Declaration, document: Document, framework: Framework) -> bool:
@@ -267,7 +266,7 @@ def _with_nodes(said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
 
 def world(geometry: Geometry, hardware: HardwareWorld) -> World:
     """One world of a claim; it is weak where a default of the framework is a factor of the batch."""
-    factors = (geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    factors = (geometry.get(name) for name in RANK_FACTORS)
     weak = any(isinstance(size, Quantity) and size.origin == Origin.DEFAULT for size in factors)
     return World(geometry, hardware.assumptions, weak, hardware.doubt)
 

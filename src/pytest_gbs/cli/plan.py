@@ -13,7 +13,7 @@ from pytest_gbs.fixes.plan import plan
 from pytest_gbs.formats._plan import render_plan
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.planning import Goal
-from pytest_gbs.model.quantity import PARALLEL, Name
+from pytest_gbs.model.quantity import PARALLEL, RANK_FACTORS, Name
 from pytest_gbs.model.run import Geometry, Run
 
 FORMATS: Final = ("text", "json", "markdown")
@@ -107,7 +107,7 @@ def _parallel(arguments: argparse.Namespace, recipe: Run | None) -> tuple[tuple[
 def _now(recipe: Run | None) -> tuple[int, int] | None:
     if recipe is None:
         return None
-    micro, accumulation = (recipe.geometry.value(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    micro, accumulation = (recipe.geometry.value(name) for name in RANK_FACTORS)
     return (micro, accumulation) if micro and accumulation else None
 
 

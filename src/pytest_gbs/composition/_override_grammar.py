@@ -62,8 +62,7 @@ def _override() -> re.Pattern[str]:
     dotted = rf"(?:{special}|{number})(?:\.(?:{special}|{number}))+"
     package = rf"(?:{dotted}|{special}|)"
     return re.compile(
-        rf"(?P<kind>~|\+\+|\+)?(?P<key>{word}(?:/{word})+|{package})(?:@(?P<package>{package}))?(?P<equal>=[ \t]*(?P<value>.*))?",
-        re.DOTALL,
+        rf"(?P<kind>~|\+\+|\+)?(?P<key>{word}(?:/{word})+|{package})(?:@(?P<package>{package}))?(?P<equal>=[ \t]*(?P<value>.*))?", re.DOTALL
     )
 
 

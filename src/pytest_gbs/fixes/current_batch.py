@@ -13,14 +13,14 @@ from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.outcome import Finding, Severity
-from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.quantity import HARDWARE, PARALLEL, RANK_FACTORS, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Claim, Geometry, Run
 from pytest_gbs.model.scaling import Shape
 
 # Sizes that say on how many ranks a recipe runs and are in the recipe itself.
 RANK_COUNTS: Final = (Name.DATA_PARALLEL_SIZE, Name.REPLICATE_SIZE, Name.SHARD_SIZE)
-_BATCH: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
+_BATCH: Final = (Name.GLOBAL_BATCH_SIZE, *RANK_FACTORS, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
 
 
 class CurrentBatch(NamedTuple):

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Final
 
 from pytest_gbs.fixes.editing import Read
 from pytest_gbs.fixes.scale_edits import EditableNumber, Values, digits_at
 from pytest_gbs.model.declaration import Declaration, Factor, Force
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Edit
-from pytest_gbs.model.quantity import HARDWARE, Name
+from pytest_gbs.model.quantity import FACTORS, HARDWARE, RANK_FACTORS, Name
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.scaling import ScaleChange, What
-
-_BESIDE_HARDWARE: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
 
 
 def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[ScaleChange, ...]:
@@ -60,7 +57,7 @@ def _noun() -> re.Pattern[str]:
 def _factors(declaration: Declaration, old: Values, of_node: bool) -> Iterator[Factor]:
     """Yield the numbers of a statement that are sizes of `old`, each by the name of the size that it is."""
     names = _meanings(declaration, of_node)
-    if declaration.name in (*HARDWARE, *_BESIDE_HARDWARE):
+    if declaration.name in (*HARDWARE, *FACTORS):
         yield from _named(Factor(declaration.value, declaration.name, declaration.at), names, old)
     if declaration.condition_places:
         for factor in declaration.stated_conditions():
@@ -94,7 +91,7 @@ def _unnamed(factors: list[Factor], declaration: Declaration, old: Values) -> It
         return
     taken = {factor.name for factor in declaration.sum.factors if factor.name}
     for hardware in ((Name.WORLD_SIZE,), (Name.NUM_NODES, Name.GPUS_PER_NODE), (Name.DATA_PARALLEL_SIZE,)):
-        names = [n for n in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, *hardware) if n not in taken and n in old]
+        names = [n for n in (*RANK_FACTORS, *hardware) if n not in taken and n in old]
         paired = _paired(factors, names, old)
         if paired is not None:
             yield from paired

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from pytest_gbs.arithmetic.wording import called, count
 from pytest_gbs.fixes.current_batch import (
@@ -22,14 +22,13 @@ from pytest_gbs.fixes.plan import micro_batches
 from pytest_gbs.fixes.scale_edits import EditableNumber, InsertionPoint, editable_number, gap, hardware_numbers
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source
-from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.quantity import HARDWARE, RANK_FACTORS, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Geometry, Run
 from pytest_gbs.model.scaling import Shape
 
 Recheck: TypeAlias = "Callable[[Mapping[str, Source], CommandLineHardware], Report]"
-_SIZES: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 
 
 class Target(NamedTuple):
@@ -219,7 +218,7 @@ def _share(task: Task, hardware: dict[str, Quantity]) -> int | None:
 
 def unit(task: Task, hardware: dict[str, Quantity], ranks: Mapping[str, int]) -> int | None:
     """The global batch size with a micro batch and an accumulation of one."""
-    ones = {number.name if number else name: 1 for number, name in zip((task.micro, task.accumulation), _SIZES, strict=True)}
+    ones = {number.name if number else name: 1 for number, name in zip((task.micro, task.accumulation), RANK_FACTORS, strict=True)}
     return elsewhere(task.run, hardware, {**ones, Name.GLOBAL_BATCH_SIZE: 0, **ranks}).value(Name.GLOBAL_BATCH_SIZE)
 
 

@@ -40,8 +40,4 @@ def _fix(fix: Fix, places: Places) -> dict[str, Any]:
 
 def undetermined(outcome: Undetermined, places: Places) -> dict[str, Any]:
     """One claim or constraint that could not be decided."""
-    return {
-        **taken(outcome, "code message"),
-        "location": location(outcome.at, places),
-        **taken(outcome, "missing implies values claim"),
-    }
+    return {**taken(outcome, "code message"), "location": location(outcome.at, places), **taken(outcome, "missing implies values claim")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from pytest_gbs.arithmetic.epoch import Epoch
 from pytest_gbs.arithmetic.schedules import stages_of
@@ -18,19 +18,9 @@ from pytest_gbs.frameworks.feasible import feasible_world_sizes
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.launch import Launch, LauncherFile
-from pytest_gbs.model.quantity import Conflict, Name, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.quantity import FIRST, HARDWARE, Conflict, Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Run
-
-# The sizes that every entry has, known or not; the others only where something states them.
-_ALWAYS: Final = (
-    Name.GLOBAL_BATCH_SIZE,
-    Name.MICRO_BATCH_SIZE,
-    Name.GRADIENT_ACCUMULATION_STEPS,
-    Name.DATA_PARALLEL_SIZE,
-    Name.WORLD_SIZE,
-)
-_HARDWARE: Final = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE)
 
 
 def recipes(report: Report, places: Places) -> list[dict[str, Any]]:
@@ -46,7 +36,7 @@ def recipes(report: Report, places: Places) -> list[dict[str, Any]]:
 
 def _recipe(file: FileReport, run: Run, places: Places) -> dict[str, Any]:
     stated, equations = run.geometry.stated, run.framework.equations
-    names = dict.fromkeys((*_ALWAYS, *stated))
+    names = dict.fromkeys((*FIRST, *stated))
     realised = {name: size for name, size in run.geometry.realised.items() if stated.get(name) != size}
     return {
         "path": places.path(run.path),
@@ -113,7 +103,7 @@ def _size(name: str, run: Run, places: Places) -> dict[str, Any]:
 def _unknown(size: Unknown, run: Run, places: Places) -> dict[str, Any]:
     entry: dict[str, Any] = {"status": "schedule" if size.reason == Reason.SCHEDULE else "unknown", "reason": size.reason}
     found = symbolic(size.name, run.geometry.stated, run.framework.equations)
-    if found is not None and found.free and size.name not in _HARDWARE:
+    if found is not None and found.free and size.name not in HARDWARE:
         whole = found.coefficient.denominator == 1
         coefficient = str(found.coefficient.numerator) if whole else f"{found.coefficient.numerator}/{found.coefficient.denominator}"
         entry["law"] = " x ".join([coefficient, *found.free])

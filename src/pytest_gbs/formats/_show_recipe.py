@@ -17,7 +17,7 @@ from pytest_gbs.frameworks.feasible import feasible_world_sizes
 from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.location import grouped
-from pytest_gbs.model.quantity import PARALLEL, RANKS, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.quantity import PARALLEL, RANK_FACTORS, RANKS, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.run import Claim, Run
 
 _EXAMPLES: Final = {Name.GPUS_PER_NODE: (4, 8), Name.NUM_NODES: (1, 8)}
@@ -38,7 +38,7 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[ShownLi
     """Yield the lines of a recipe: the batch, its factors, what follows from it, and where it runs."""
     feasible = feasible_world_sizes(run)
     yield _batch(run, feasible, places)
-    for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS):
+    for name in RANK_FACTORS:
         yield _stated(run, name, places)
     yield _data_parallel(run, places)
     yield _world(run, places)
@@ -241,7 +241,7 @@ def _launched(run: Run, recipe: Run, places: Places) -> str:
     on = f" on {count(world, Name.WORLD_SIZE)}" if world is not None else ""
     changed = [
         f"{short(name)} {number(value)}"
-        for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+        for name in RANK_FACTORS
         if (value := run.geometry.value(name)) is not None and value != recipe.geometry.value(name)
     ]
     override = f" with {listing(changed, last='and')}" if changed else ""

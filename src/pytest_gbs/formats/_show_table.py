@@ -10,13 +10,13 @@ from pytest_gbs.formats._show_steps import batch_text, span
 from pytest_gbs.formats._summary import word_of
 from pytest_gbs.model.launch import Launch
 from pytest_gbs.model.outcome import Severity
-from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.quantity import RANK_FACTORS, Name, Quantity
 from pytest_gbs.model.report import FileReport, Report, Verdict
 from pytest_gbs.model.run import Run
 
 HEAD: Final = ("global batch", "micro", "accumulation", "GPUs", "tokens per step", "verdict", "framework", "recipe")
 RIGHT: Final = 5  # columns of numbers
-_SIZES: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE, Name.TOKENS_PER_STEP)
+_SIZES: Final = (*RANK_FACTORS, Name.WORLD_SIZE, Name.TOKENS_PER_STEP)
 
 
 def rows(report: Report, places: Places) -> Iterator[tuple[str, ...]]:

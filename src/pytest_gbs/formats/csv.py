@@ -9,18 +9,11 @@ from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, FormatOptions
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.quantity import FIRST, Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 
-_SIZES: Final = (
-    Name.GLOBAL_BATCH_SIZE,
-    Name.MICRO_BATCH_SIZE,
-    Name.GRADIENT_ACCUMULATION_STEPS,
-    Name.DATA_PARALLEL_SIZE,
-    Name.WORLD_SIZE,
-    Name.TOKENS_PER_STEP,
-)
+_SIZES: Final = (*FIRST, Name.TOKENS_PER_STEP)
 # A spreadsheet runs a cell that starts with one of these, and in many countries a semicolon ends a cell, however it is quoted.
 _formula = lazy_pattern(r"(?:^|(?<=;))(?=\s*[=+\-@＝＋－＠])")
 

@@ -12,7 +12,7 @@ from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Row
 from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.outcome import Applicability, Edit, Fix
-from pytest_gbs.model.quantity import RANKS, Name, Origin, Quantity
+from pytest_gbs.model.quantity import PARALLEL, RANKS, Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 
@@ -23,10 +23,7 @@ ORDER: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE, *_TARGE
 # Numbers of processes, which are for memory and machines to decide.
 _OTHERS: Final = (
     *RANKS,
-    Name.TENSOR_PARALLEL_SIZE,
-    Name.PIPELINE_PARALLEL_SIZE,
-    Name.CONTEXT_PARALLEL_SIZE,
-    Name.SEQUENCE_PARALLEL_SIZE,
+    *PARALLEL,
     Name.EXPERT_PARALLEL_SIZE,
     Name.REPLICATE_SIZE,
     Name.SHARD_SIZE,

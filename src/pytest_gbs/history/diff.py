@@ -17,7 +17,7 @@ from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.limits import MOST_COMPARED
 from pytest_gbs.model.location import Lines, Source, Tree, dotted, grouped
 from pytest_gbs.model.locked import Record
-from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.quantity import FACTORS, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report, Role
 from pytest_gbs.model.run import Run
@@ -89,7 +89,7 @@ def _since(ran: Ran, side: _Side) -> BatchChange | None:
     after = _batch(side)._replace(tokens=None, tokens_text="")  # a job counts rows
     before = Batch(ran.global_batch_size, f"{ran.global_batch_size:,}", after.unit)
     size = side.run.geometry.value
-    factors = ((name, getattr(ran, name)) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE))
+    factors = ((name, getattr(ran, name)) for name in FACTORS)
     operands = tuple(_operand(Moved(name, was, size(name)), side, side) for name, was in factors if was is not None and was != size(name))
     if after.value == before.value and not operands:
         return None

@@ -92,12 +92,7 @@ def _read_line(text: str, where: str) -> tuple[str, Record]:
     operands = tuple((name, value) for name, value in fields.items() if name not in _OWN and isinstance(value, int))
     batch, claim = fields.get("global_batch_size"), fields.get("claim")
     return _unquoted(match.group(1)), Record(
-        str(fields["unit"]),
-        batch if isinstance(batch, int) else None,
-        share,
-        of,
-        operands,
-        claim if isinstance(claim, int) else None,
+        str(fields["unit"]), batch if isinstance(batch, int) else None, share, of, operands, claim if isinstance(claim, int) else None
     )
 
 

@@ -23,14 +23,14 @@ from pytest_gbs.model.framework import Arguments, Framework, Loader, Treatment
 from pytest_gbs.model.location import Source, dotted
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.program_context import ProgramContext
-from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.quantity import RANK_FACTORS, Name, Quantity
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
 from pytest_gbs.readers.python import may_train_otherwise, read_own_defaults, read_spellings, read_started
 
 _OF_TRAINER: Final = 8  # flags of a trainer that show that a program hands its arguments to it; loops that people write have fewer
 _COMMON_UNITS: Final = ("samples", "pairs")
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
-_FACTORS: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.PROMPTS_PER_STEP)
+_FACTORS: Final = (Name.GLOBAL_BATCH_SIZE, *RANK_FACTORS, Name.PROMPTS_PER_STEP)
 # Worlds that divide each batch that people write, which a program is asked about if its own is unknown.
 _WORLDS: Final = (1, 2, 4)
 # Parts of keys by which programs split a model among processes.
@@ -144,7 +144,7 @@ class CommandLineAlone:
         factors = {row.name for row in framework.rows if row.key in document.keyed}
         own = sum(flag in framework.also for flag in flags) >= _OF_TRAINER
         name = "/".join([part for part in program_name(found).split("/") if part.strip(".")][-2:])
-        is_trainers = own and {Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS} <= factors
+        is_trainers = own and factors.issuperset(RANK_FACTORS)
         return framework if is_trainers and name and name not in self._names_of_programs else None
 
     @cached_property

@@ -43,12 +43,7 @@ from pytest_gbs.readers.python import executes_files, read_executed_files
 class LaunchResolver:
     """Finds what launches run; `documents` gives the documents of a file of the tree, `recognise` the table of one."""
 
-    def __init__(
-        self,
-        tree: DocumentCache,
-        documents: Callable[[str], tuple[Document, ...]],
-        recognise: Recognises = recognise,
-    ) -> None:
+    def __init__(self, tree: DocumentCache, documents: Callable[[str], tuple[Document, ...]], recognise: Recognises = recognise) -> None:
         self._tree = tree
         self._documents = documents
         self._recognise = recognise

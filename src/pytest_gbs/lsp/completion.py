@@ -14,7 +14,7 @@ from pytest_gbs.lsp.subjects import RunBlock, blocks_in
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.model.framework import Arguments, Framework, Row
 from pytest_gbs.model.location import KeyPath, Lines, Source, dotted
-from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.quantity import RANK_FACTORS, Name
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.outline import outline
@@ -145,7 +145,7 @@ def _above(shown: Document, source: Source, typed: Typed) -> KeyPath:
 def _rows(framework: Framework, above: KeyPath) -> Iterator[Row]:
     """Yield the rows of the batch below key path `above`, the factors of the batch first."""
     inside = [row for row in framework.rows if row.key[: len(above)] == above]
-    first = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+    first = (Name.GLOBAL_BATCH_SIZE, *RANK_FACTORS)
     yield from sorted(inside, key=lambda row: first.index(row.name) if row.name in first else len(first))
 
 

@@ -71,15 +71,12 @@ class Name:
 # The sizes that say on how many GPUs a recipe runs; and with the size that follows from them, however it was stated.
 HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE)
 RANKS: Final = (*HARDWARE, Name.DATA_PARALLEL_SIZE)
-# What a global batch is the product of.
-FACTORS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
+# What a recipe says of its batch itself, whatever the hardware; what a global batch is the product of; and what people ask of it first.
+RANK_FACTORS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+FACTORS: Final = (*RANK_FACTORS, Name.DATA_PARALLEL_SIZE)
+FIRST: Final = (Name.GLOBAL_BATCH_SIZE, *FACTORS, Name.WORLD_SIZE)
 # The sizes that model parallelism divides the GPUs by.
-PARALLEL: Final = (
-    Name.TENSOR_PARALLEL_SIZE,
-    Name.PIPELINE_PARALLEL_SIZE,
-    Name.CONTEXT_PARALLEL_SIZE,
-    Name.SEQUENCE_PARALLEL_SIZE,
-)
+PARALLEL: Final = (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE, Name.SEQUENCE_PARALLEL_SIZE)
 
 
 class Origin:

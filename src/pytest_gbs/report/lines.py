@@ -10,19 +10,12 @@ from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_steps import batch_text, span
 from pytest_gbs.formats._show_table import named, verdict
-from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.quantity import FACTORS, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Claim, Run
 
-SIZES: Final = (
-    Name.GLOBAL_BATCH_SIZE,
-    Name.WORLD_SIZE,
-    Name.MICRO_BATCH_SIZE,
-    Name.GRADIENT_ACCUMULATION_STEPS,
-    Name.DATA_PARALLEL_SIZE,
-    Name.TOKENS_PER_STEP,
-)
+SIZES: Final = (Name.GLOBAL_BATCH_SIZE, Name.WORLD_SIZE, *FACTORS, Name.TOKENS_PER_STEP)
 
 
 class Line(NamedTuple):

@@ -128,10 +128,7 @@ RULE = Rule(
     *written_in(__name__),
     scope=Scope.FILE,
     summary="a size is not a positive whole number, or not the one it looks like",
-    bad=(
-        Example((("sft.yaml", _RECIPE.format(accumulation=-1)),)),
-        Example((("sft.yaml", _RECIPE.format(accumulation="010")),)),
-    ),
+    bad=(Example((("sft.yaml", _RECIPE.format(accumulation=-1)),)), Example((("sft.yaml", _RECIPE.format(accumulation="010")),))),
     good=(
         Example((("sft.yaml", _RECIPE.format(accumulation=8)),)),
         Example((("sft.yaml", _RECIPE.format(accumulation="${accumulation}")),)),

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
-from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.quantity import RANK_FACTORS, Name, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.saved_output import SavedOutput, TrainingRecord
@@ -30,7 +30,7 @@ def check(saved: SavedOutput) -> Iterator[Outcome]:
     printed = _written(record.micro_batch_size, record.accumulation)
     given = {_written(_one(run, Name.MICRO_BATCH_SIZE), _one(run, Name.GRADIENT_ACCUMULATION_STEPS)) for run in runs}
     words = given.pop() if len(given) == 1 else "no such batch"
-    places = (run.at(name) for run in runs for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    places = (run.at(name) for run in runs for name in RANK_FACTORS)
     related = tuple(Related(at, "now") for at in places if at is not None)
     message = f"the saved output printed {printed} per device, but the source gives {words}"
     yield Finding(ITS_RULE, message, Severity.INFO, record.at, "printed", related, holds="run the notebook again, or clear its outputs")

@@ -22,7 +22,7 @@ from math import prod
 
 from pytest_gbs.claims.factors import named_factors, with_hardware
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
-from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.quantity import RANK_FACTORS, Name, Origin, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Cause, Claim, Run
 
@@ -41,7 +41,7 @@ def _may_be_true(run: Run, claim: Claim) -> bool:
     Hardware that another comment names may be that of another run. If the world is one process by default, the programs say so.
     """
     said, cause, world = claim.declaration, claim.judgement.cause, run.geometry.get(Name.WORLD_SIZE)
-    batch, steps = (run.geometry.value(name) or 1 for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    batch, steps = (run.geometry.value(name) or 1 for name in RANK_FACTORS)
     batch *= (run.geometry.value(Name.SEQUENCE_LENGTH) or 1) if said.unit == "tokens" else 1
     of_one = isinstance(world, Quantity) and world.at is None
     if cause == Cause.ARITHMETIC:

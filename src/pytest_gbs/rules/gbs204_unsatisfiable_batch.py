@@ -187,10 +187,7 @@ RULE = Rule(
     scope=Scope.RUN,
     needs=Needs.CONSTRAINTS,
     summary="no number of GPUs works for this recipe",
-    bad=(
-        Example((("grpo.yaml", _RECIPE.format(generations=8)),)),
-        Example((("ppo.yaml", _HALOS.format(batch=8)),), ("--world-size", "4")),
-    ),
+    bad=(Example((("grpo.yaml", _RECIPE.format(generations=8)),)), Example((("ppo.yaml", _HALOS.format(batch=8)),), ("--world-size", "4"))),
     good=(
         Example((("grpo.yaml", _RECIPE.format(generations=6)),)),
         Example((("ppo.yaml", _HALOS.format(batch=32)),), ("--world-size", "4")),

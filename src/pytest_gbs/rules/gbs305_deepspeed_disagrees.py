@@ -31,7 +31,7 @@ from pytest_gbs.arithmetic.wording import count, short
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.quantity import RANK_FACTORS, Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Companion, Run
@@ -148,7 +148,7 @@ def _asks_for_older(package: str, version: tuple[int, int], pair: _Pair) -> str:
 def _product(pair: _Pair) -> Iterator[Outcome]:
     """Yield what becomes of `train_batch_size`, which must be micro batch x accumulation x processes."""
     theirs = pair.value(_TRAIN)
-    micro, steps, world = (pair.size(n) for n in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE))
+    micro, steps, world = (pair.size(n) for n in (*RANK_FACTORS, Name.WORLD_SIZE))
     at = pair.at(_TRAIN)
     if theirs in (None, _AUTO) or micro is None or steps is None:
         if micro is not None and steps is not None:

@@ -70,10 +70,7 @@ RULE = Rule(
     *written_in(__name__),
     scope=Scope.RUN,
     summary="the interval between evaluations holds no whole batches",
-    bad=(
-        Example((("dpo.yaml", _RECIPE.format(interval=1000)),)),
-        Example((("dpo.yaml", _RECIPE.format(interval=16)),)),
-    ),
+    bad=(Example((("dpo.yaml", _RECIPE.format(interval=1000)),)), Example((("dpo.yaml", _RECIPE.format(interval=16)),))),
     good=(Example((("dpo.yaml", _RECIPE.format(interval=992)),)),),
     check=check,
     frameworks=("halos",),

@@ -305,10 +305,4 @@ _bare_text = lazy_pattern(r"[A-Za-z0-9_./:=,+@%-]+")
 _string_text = lazy_pattern(r"[^\\$`]+")
 _raw_text = lazy_pattern(r"(?s:.+)")
 # The nodes that may be the same at each reading, with the characters that keep them so.
-_FIXED: Final = {
-    "word": _bare_text,
-    "number": _bare_text,
-    "command_name": _bare_text,
-    "string": _string_text,
-    "raw_string": _raw_text,
-}
+_FIXED: Final = {"word": _bare_text, "number": _bare_text, "command_name": _bare_text, "string": _string_text, "raw_string": _raw_text}

@@ -7,16 +7,14 @@ from pytest_gbs.claims.grammars._batch import GLOBAL_MARKS, labels, per_device
 from pytest_gbs.claims.grammars._formula import Result, StatedFormula
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch, is_global_batch
-from pytest_gbs.claims.grammars._sizes import EXPERTS
 from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars._tokens import past_bracket, text_at
 from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH, words
-from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
+from pytest_gbs.model.quantity import PARALLEL, RANK_FACTORS, RANKS, Name
 from pytest_gbs.model.record import Final
 
-_SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 _MACHINES: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE)
-_DIVIDING: Final = frozenset((*PARALLEL, EXPERTS))
+_DIVIDING: Final = frozenset((*PARALLEL, Name.EXPERT_PARALLEL_SIZE))
 # What is multiplied with these is not a batch.
 _UNCOUNTED: Final = words("samples sample epoch epochs steps step hours days experts layers rows layer heads mib gib gb s")
 
@@ -44,7 +42,7 @@ def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
         if {Name.PROMPTS_PER_ROLLOUT, Name.NUM_GENERATIONS} <= formula.names and is_global_batch(passage.block.owner):
             return True
         beside = passage.block.placement == "trailing" and is_global_batch(passage.block.owner)
-        return beside and not formula.names.isdisjoint((*RANKS, *_SETTINGS))
+        return beside and not formula.names.isdisjoint((*RANKS, *RANK_FACTORS))
     return _by_factors(passage, formula) or _follows_hardware(passage, product)
 
 
@@ -62,7 +60,7 @@ def _by_factors(passage: Passage, formula: StatedFormula) -> bool:
     if {Name.PROMPTS_PER_ROLLOUT, Name.NUM_GENERATIONS} <= names:
         return True
     ranks = not names.isdisjoint(RANKS)
-    if sum(name in names for name in _SETTINGS) + ranks > 1:
+    if sum(name in names for name in RANK_FACTORS) + ranks > 1:
         return True
     if passage.block.placement == "trailing" and (is_global_batch(owner) or is_accumulation(owner)) and not formula.product.divisors:
         return True

@@ -15,7 +15,7 @@ from pytest_gbs.claims.grammars._tokens import WordToken, text_at
 from pytest_gbs.claims.grammars.words import Numeral, words
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.limits import LARGEST_PRODUCT
-from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.quantity import RANK_FACTORS, Name
 from pytest_gbs.model.record import Final
 
 _GRAMMAR: Final = "product"
@@ -23,7 +23,7 @@ _GRAMMAR: Final = "product"
 _BOUNDS: Final = words("multiple multiples of divisible >= <= > < least most")
 _NEAR: Final = 4
 _LINKS: Final = ("=", ":", "is")
-_SETTINGS: Final = ("", Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+_SETTINGS: Final = ("", *RANK_FACTORS)
 
 
 def multiples(passage: Passage) -> Iterator[Declaration]:

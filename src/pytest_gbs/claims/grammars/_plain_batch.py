@@ -10,7 +10,7 @@ from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._sizes import count_at, name_at, settings
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at
 from pytest_gbs.claims.grammars.words import UNITS, words
-from pytest_gbs.model.quantity import RANKS, Name
+from pytest_gbs.model.quantity import RANK_FACTORS, RANKS, Name
 from pytest_gbs.model.record import Final
 
 _PLAIN: Final = words("batch bs bsz batchsize")
@@ -108,7 +108,7 @@ def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
     if first is None or text_at(tokens, first.stop) not in ("x", "*"):
         return False
     names = {named.name for j in range(i + 2, min(i + _FAR, len(tokens))) if (named := name_at(tokens, j)) is not None}
-    return not names.isdisjoint(RANKS) and not names.isdisjoint((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    return not names.isdisjoint(RANKS) and not names.isdisjoint(RANK_FACTORS)
 
 
 def _is_shared(tokens: Sequence[WordToken], i: int) -> bool:

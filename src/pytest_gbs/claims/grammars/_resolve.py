@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pytest_gbs.claims.grammars._owner import is_evaluation
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import DIVIDED, PRINTED, CommentBlock
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.quantity import RANK_FACTORS, Name
 from pytest_gbs.model.record import Final
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))
 _HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
-_SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
 _NEAR: Final = 120
 _OFF: Final = "not-a-claim"
 
@@ -133,15 +132,15 @@ def _alternatives(declarations: list[Declaration]) -> list[Declaration]:
     batches = [
         d
         for d in declarations
-        if d.name in BATCHES and d.force == Force.STATES and (d.sum is not None or _SETTINGS & {n for n, _ in d.conditions})
+        if d.name in BATCHES and d.force == Force.STATES and (d.sum is not None or any(n in RANK_FACTORS for n, _ in d.conditions))
     ]
-    setups = {(_setup(d, _HARDWARE), _setup(d, _SETTINGS), d.sum is not None and tuple(f.value for f in d.sum.factors)) for d in batches}
+    setups = {(_setup(d, _HARDWARE), _setup(d, RANK_FACTORS), d.sum is not None and tuple(f.value for f in d.sum.factors)) for d in batches}
     if len({hardware for hardware, _, _ in setups if hardware}) < 2 or len({(sizes, factors) for _, sizes, factors in setups}) < 2:
         return declarations
     return [d._replace(force=Force.ADVISES) if d in batches else d for d in declarations]
 
 
-def _setup(batch: Declaration, names: frozenset[str]) -> tuple[tuple[str, int], ...]:
+def _setup(batch: Declaration, names: Collection[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(pair for pair in batch.conditions if pair[0] in names))
 
 

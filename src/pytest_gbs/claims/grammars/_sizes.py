@@ -8,11 +8,10 @@ from functools import cache
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, COUNTED, Numeral, is_chip, number, words
 from pytest_gbs.model.declaration import Interval
-from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.quantity import FACTORS, RANK_FACTORS, Name
 from pytest_gbs.model.record import Final, NamedTuple
 
 # Experts are shared among the ranks that are data-parallel: they neither multiply a batch nor divide it.
-EXPERTS: Final = "expert_parallel_size"
 
 _CALLED: Final = {
     Name.MICRO_BATCH_SIZE: (
@@ -46,7 +45,7 @@ _CALLED: Final = {
     Name.PIPELINE_PARALLEL_SIZE: "pp,pp size,pipeline parallel size,pipeline parallel,pipeline model parallel size",
     Name.CONTEXT_PARALLEL_SIZE: "cp,cp size,context parallel size,context parallel",
     Name.SEQUENCE_PARALLEL_SIZE: "sp,sp size,sequence parallel size,sequence parallel",
-    EXPERTS: "ep,ep size,expert parallel size,expert model parallel size",
+    Name.EXPERT_PARALLEL_SIZE: "ep,ep size,expert parallel size,expert model parallel size",
     Name.SEQUENCE_LENGTH: (
         "sequence length,seq length,seq len,seqlen,seq,max length,max seq length,max seq len,context length,max sequence length,context"
         ",block size,tokens per sequence,tokens per sample"
@@ -134,7 +133,7 @@ class StatedSize(NamedTuple):
 _BETWEEN: Final = ("=", ":", "of", "is", "(")
 _BESIDE: Final = frozenset(
     (
-        *(Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE, Name.TENSOR_PARALLEL_SIZE),
+        *(*FACTORS, Name.TENSOR_PARALLEL_SIZE),
         *(Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE, Name.SEQUENCE_PARALLEL_SIZE),
     )
 )
@@ -191,7 +190,7 @@ def _counted(tokens: Sequence[WordToken], i: int) -> StatedSize | None:
     """The size whose number is in front of its name, after a sign or a linking word: `4 per device`, `2 accumulation steps`."""
     value = _exact_at(tokens, i)
     named = name_at(tokens, i + 1) if value is not None else None
-    if value is None or named is None or named.name not in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS):
+    if value is None or named is None or named.name not in RANK_FACTORS:
         return None
     if tokens[i + 1].text not in _COUNTED or _is_factor(tokens, i):
         return None

@@ -14,13 +14,13 @@ from pytest_gbs.claims.grammars._hardware_words import number_at
 from pytest_gbs.claims.grammars._meaning import is_batch_formula
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
-from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at, name_at
+from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Factor, Force, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
-from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
+from pytest_gbs.model.quantity import PARALLEL, RANK_FACTORS, RANKS, Name
 from pytest_gbs.model.record import Final
 
 _GRAMMAR: Final = "product"
@@ -28,8 +28,7 @@ _CONDITIONS: Final = frozenset((*RANKS, *PARALLEL))
 _FAR: Final = 16  # so many words in front of arithmetic may be its names, and so many numbers around it its factors
 _LENGTHY: Final = 512  # so many GPUs or samples of one device are few recipes', so many tokens of a sequence most
 _ROUND: Final = 64  # lengths of sequences are a multiple of it
-_SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
-_WHOLE: Final = _SETTINGS | {Name.WORLD_SIZE}
+_WHOLE: Final = frozenset((*RANK_FACTORS, Name.WORLD_SIZE))
 
 
 def worked_out(passage: Passage) -> Iterator[Declaration]:
@@ -43,7 +42,7 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
     for found in formulas(tokens, written, called):
         formula = found._replace(product=_on_nodes(passage, found.product))
         # What is divided by the micro batch or the accumulation is the other of them.
-        if not is_batch_formula(passage, formula) or any(operand.name in _SETTINGS for operand in formula.product.divisors):
+        if not is_batch_formula(passage, formula) or any(operand.name in RANK_FACTORS for operand in formula.product.divisors):
             continue
         guessed = _may_be_lengthy(formula) and Force.STATES
         formula = _counting_tokens(passage, formula)
@@ -168,7 +167,7 @@ def _claimed(passage: Passage, formula: StatedFormula, result: Result | None) ->
     whole = formula.equated or complete or value is None or any(value in interval for interval in number.holds)
     known = {operand.name for operand in counted if operand.name}
     found = claim(passage, at, name, number, grammar=_GRAMMAR, unit=result.unit if result else "", known=known)
-    found = _with_conditions(passage, found, [o for o in counted if o.name in (_CONDITIONS if whole else _CONDITIONS | _SETTINGS)])
+    found = _with_conditions(passage, found, [o for o in counted if o.name in (_CONDITIONS if whole else _CONDITIONS.union(RANK_FACTORS))])
     where = passage.span(product.first, product.stop)
     if result is None:
         found = found._replace(at=where)
@@ -216,4 +215,4 @@ def _value(product: Product, counted: list[StatedOperand]) -> int | None:
 
 
 def _factor(passage: Passage, operand: StatedOperand) -> Factor:
-    return Factor(operand.value or 0, "" if operand.name == EXPERTS else operand.name, passage.place(operand.at))
+    return Factor(operand.value or 0, "" if operand.name == Name.EXPERT_PARALLEL_SIZE else operand.name, passage.place(operand.at))
