@@ -62,9 +62,10 @@ class LaunchingFiles:
             find = partial(self._result, script, found[script], alone.get(script, ()), asked.get(script, False))
             whole = self._guard.attempt(script, find, None)
             if whole is not None:
-                whole.judgement = whole.judgement.along_with(*((shown[script],) if script in wrong else ()))
+                judgement = whole.judgement.along_with(*((shown[script],) if script in wrong else ()))
                 # Launches of recipes that were not asked for are shown with the script that was.
-                yield whole._replace(runs=(*whole.runs, *(each.run for each in found[script] if each.run.path not in chosen)))
+                runs = (*whole.runs, *(each.run for each in found[script] if each.run.path not in chosen))
+                yield whole._replace(judgement=judgement, runs=runs)
 
     def _result(self, path: str, found: list[Launched], alone: Sequence[RecipeJudgement], named: bool) -> FileResult:
         """A launching file with what its launches give: those of recipes that were `found`, and those of no file."""
