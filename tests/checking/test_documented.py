@@ -174,3 +174,34 @@ def test_a_block_in_restructured_text_is_pointed_at(tmp_path: Path) -> None:
     lines = command().partition("```bash\n")[2].partition("```")[0]
     text = f"Train\n=====\n\nFirst:\n\n.. code:: bash\n\n   {lines}\nThe global batch size is 64:\n\n.. code:: bash\n\n   {lines}\n"
     assert codes(checked(tmp_path, {"a.rst": text, "train.py": TRAINER})) == ["GBS301"]
+
+
+def beside_script(folder: Path, readme: str, *, at: str = "recipes/sft", script: str = "run.sh", more: str = "") -> list[str]:
+    """The messages about a script of one launch on 4 GPUs with a batch of 128, and a document beside it."""
+    launch = command().replace("```bash", "").replace("```", "")
+    others = {f"{at}/other.sh": launch} if more else {}
+    files = {f"{at}/README.md": readme + more, f"{at}/{script}": launch, "train.py": TRAINER, **others}
+    return [each.message for file in checked(folder, files).files for each in file.findings]
+
+
+ABOUT = "# Training\n\n## Batch\n\nThe global batch size is {}.\n\n## Usage\n\n```bash\nbash recipes/sft/run.sh\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("readme", "options"),
+    [
+        pytest.param(ABOUT.format(128), {}, id="the batch that it has"),
+        pytest.param(ABOUT.format("64 in the paper, and was 32"), {}, id="another batch"),
+        pytest.param(ABOUT.format(64) + "\n## Larger\n\nThe global batch size is 32.\n", {}, id="two batches"),
+        pytest.param(ABOUT.format(64).replace("recipes/sft/", ""), {"at": "."}, id="at the root"),
+        pytest.param(ABOUT.format(64), {"more": "\n## Other\n\n```bash\nbash recipes/sft/other.sh\n```\n"}, id="two scripts"),
+        pytest.param(ABOUT.format(64), {"script": "../run.sh"}, id="a script of another folder"),
+        pytest.param(ABOUT.format(64) + command(2), {}, id="a launch of its own"),
+    ],
+)
+def test_a_document_that_is_about_more_than_a_script_contradicts_nothing(tmp_path: Path, readme: str, options: dict[str, str]) -> None:
+    assert beside_script(tmp_path, readme, **options) == []
+
+
+def test_a_document_beside_a_script_is_about_it(tmp_path: Path) -> None:
+    assert beside_script(tmp_path, ABOUT.format(64)) == ["this launch gives 128, but README.md claims 64"]

@@ -1,9 +1,9 @@
 """What documents state about the recipes and launches of a repository: each statement with what it is certainly about.
 
 A statement is about the recipe or launch that its own paragraph names, or that is in the code block to which the paragraph points,
-else about the only one of its section; one that starts with "Both" is about each of two. What has several candidates there, or only
-candidates elsewhere in the document, contradicts nothing: it confirms those candidates that have the batch, and is kept for
-`gbs show`.
+else about the only one of its section; one that starts with "Both" is about each of two. In a document beside a script, about which it
+is as a whole, it is about the launch of that script. What has several candidates there, or only candidates elsewhere in the document,
+contradicts nothing: it confirms those candidates that have the batch, and is kept for `gbs show`.
 """
 
 from __future__ import annotations
@@ -70,13 +70,14 @@ class _Document:
 
     def statements(self) -> Iterator[Statement]:
         """Yield each statement with each recipe or launch that it may be about."""
+        alone = self._alone()
         for number, section in enumerate(self._sections):
             values = section.values()
             around = self._around(number) if any(each.declarations for each in section.paragraphs) and not self._meant[number] else ()
             for paragraph in (each for each in section.paragraphs if each.declarations):
                 named = self._named(paragraph.names)
                 shown = self._subjects(paragraph.block) if paragraph.block and not named else ()
-                subjects = shown or self._meant[number]
+                subjects = shown or self._meant[number] or alone
                 if named:
                     recipes = {each.recipe for each in named}
                     subjects = _merged((*named, *(each for each in subjects if each.recipe in recipes)))
@@ -89,6 +90,19 @@ class _Document:
                     stated = section.values(paragraph.block) if shown else values
                     each = declaration if certain and _judges(declaration, stated) else declaration._replace(force=_otherwise(declaration))
                     yield from ((subject, each) for subject in subjects or around)
+
+    def _alone(self) -> tuple[Subject, ...]:
+        """The launch of a script beside the document, in a folder of their own, if it starts or names nothing else and states one batch."""
+        folder = self._source.path.rpartition("/")[0]
+        found = {subject for subjects in self._meant for subject in subjects}
+        said: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for section in self._sections:
+            for key, values in section.values().items():
+                said[key] |= values
+        batches = [values for (name, _), values in said.items() if name in CLAIMED]
+        scripts = {each.launch.source for each in found if each.launch is not None}
+        beside = bool(folder) and self._source.path not in scripts and all(each.rpartition("/")[0] == folder for each in scripts)
+        return tuple(found) if beside and len(found) == len(scripts) == 1 and all(len(values) == 1 for values in batches) else ()
 
     @cached_property
     def _meant(self) -> tuple[tuple[Subject, ...], ...]:
