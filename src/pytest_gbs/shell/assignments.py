@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.command import Part
@@ -160,6 +161,7 @@ class Assigning(Conditions):
         return YES
 
 
+@lru_cache
 def _place(key: str) -> int:
     """The number of an item by its subscript, -1 if that is a name, or larger than that of any array."""
     number = whole_number(key)

@@ -48,14 +48,28 @@ class Variable(NamedTuple):
         """Whether both are the same to a script, wherever their characters came from."""
         if other is None or self.exported != other.exported or self.unset != other.unset:
             return False
-        if (self.items is None) != (other.items is None):
+        if self.items is None or other.items is None:
+            return self.items is other.items and _alike(self.parts, other.parts)
+        if len(self.items) != len(other.items):
             return False
-        return _shape(self) == _shape(other)
+        pairs = zip(self.items, other.items, strict=True)
+        return all(one is two or (one[0] == two[0] and _alike(one[1], two[1])) for one, two in pairs)
 
     def lowered(self, at: Location, name: str) -> Variable:
         """The same value as one that a user can set otherwise, since it is that of `name`."""
-        items = None if self.items is None else tuple((key, lowered(parts, at, name)) for key, parts in self.items)
-        return self._replace(parts=lowered(self.parts, at, name), items=items)
+        if self.items is None:
+            return self._replace(parts=lowered(self.parts, at, name))
+        return self._replace(parts=lowered(self.parts, at, name), items=tuple(_lowered_item(item, at, name) for item in self.items))
+
+
+def _lowered_item(item: tuple[str, Parts], at: Location, name: str) -> tuple[str, Parts]:
+    parts = lowered(item[1], at, name)
+    return item if parts is item[1] else (item[0], parts)
+
+
+def _alike(one: Parts, other: Parts) -> bool:
+    """Whether the same is known of both; branches of a long loop share nearly all that they compare."""
+    return one is other or shape(one) == shape(other)
 
 
 def _shape(variable: Variable) -> object:
@@ -73,9 +87,14 @@ def shape(parts: Parts) -> tuple[object, ...]:
 
 
 def lowered(parts: Parts, at: Location, name: str) -> Parts:
-    """`parts` as ones that a user can set otherwise, with `name`; what is nothing becomes an empty part at `at`."""
+    """`parts` as ones that a user can set otherwise, with `name`; what is nothing becomes an empty part at `at`.
+
+    They are the same object where they are that already: a loop over arguments does it in each turn, to all that it has collected.
+    """
     if not parts:
         return (Part("", at, at, name, True),)
+    if all(part.default and (part.text is None or name == part.name or name in part.name.split()) for part in parts):
+        return parts
     named = (part if part.text is None else part._replace(name=_together((*variables_of((part,)), name))) for part in parts)
     return tuple(part._replace(default=True) for part in named)
 
