@@ -179,7 +179,7 @@ class ShellState:
         """Give `name` a value; a variable stays exported."""
         old = self.variables.get(name)
         exported = variable.exported or self.exporting or (old is not None and old.exported)
-        self.variables[name] = variable._replace(exported=exported)
+        self.variables[name] = variable if variable.exported == exported else variable._replace(exported=exported)
 
     def forget(self, name: str, at: Location) -> None:
         """Make the value of `name` unknown."""
