@@ -86,7 +86,7 @@ def test_a_folder_without_recipes_collects_no_test(write: Write, pytester: pytes
     write({"recipes/ci.yml": "name: ci\njobs: {}\n"})
     result = pytester.runpytest(*RECIPES)
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
-    result.stdout.fnmatch_lines(["gbs: no recipe found"])
+    result.stdout.fnmatch_lines(["gbs: no recipe found; gbs check says why"])
 
 
 def test_the_setting_that_would_decide_the_most_is_said(write: Write, pytester: pytest.Pytester) -> None:

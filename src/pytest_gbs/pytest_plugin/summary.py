@@ -81,7 +81,7 @@ def write_summary(summary: Summary, terminal: pytest.TerminalReporter, *, counts
         terminal.section("gbs warnings", sep="=", yellow=True, bold=True)
         terminal.write_line("\n\n".join(summary["warnings"]))
     terminal.ensure_newline()
-    terminal.write_line(f"\ngbs: {', '.join(summary['counts']) or 'no recipe found'}{summary['found']}")
+    terminal.write_line(f"\ngbs: {', '.join(summary['counts']) or 'no recipe found; gbs check says why'}{summary['found']}")
     if not counts_only:
         if summary["unclaimed"]:
             terminal.write_line(f"  {unclaimed_in_words(summary['unclaimed'])}")
