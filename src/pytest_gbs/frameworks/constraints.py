@@ -88,8 +88,7 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
         return _decided(run, constraint, at) if divides else _violated(run, constraint, at)
     if constraint.either:
         return _judge_either(run, constraint, at)
-    dividend = _symbolic(constraint.dividend, run)
-    divisor = _symbolic(constraint.divisor, run)
+    dividend, divisor = (_symbolic(names, run) for names in (constraint.dividend, constraint.divisor))
     if constraint.at_least is not None:
         return _judge_least(run, constraint, dividend, divisor, at)
     answer = None if dividend is None or divisor is None else dividing(dividend, divisor)
@@ -143,7 +142,7 @@ def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, di
     names = constraint.names
     if dividend is None or divisor is None or dividend.free or divisor.free:
         missing = (*dividend.free, *divisor.free) if dividend and divisor else names
-        message = f"{_called(constraint.dividend)}{_over(_called(constraint.divisor))} must be at least {least}"
+        message = f"{quotient([_called(constraint.dividend)], filter(None, [_called(constraint.divisor)]))} must be at least {least}"
         return Undetermined(ITS_RULE, at, message, missing, claim=False)
     if dividend.coefficient >= least * divisor.coefficient:
         return Verified(ITS_RULE, at)
@@ -179,27 +178,21 @@ def _either_way(run: Run, constraint: Constraint) -> str:
 
 def _quotient(run: Run, constraint: Constraint) -> str:
     """The sizes of a least size for people: `micro_batch_size 1`, `model.batch_size 8 / accumulation 8 = 1`."""
-    text = f"{_stated(run, constraint.dividend)}{_over(_stated(run, constraint.divisor))}"
+    text = quotient([_stated(run, constraint.dividend)], filter(None, [_stated(run, constraint.divisor)]))
     dividend, divisor = _symbolic(constraint.dividend, run), _symbolic(constraint.divisor, run)
     if not constraint.divisor or dividend is None or divisor is None or dividend.free or divisor.free or not divisor.coefficient:
         return text
     return f"{text} = {ratio(dividend.coefficient, divisor.coefficient)}"
 
 
-def _over(divisor: str) -> str:
-    return f" / {divisor}" if divisor else ""
-
-
 def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     names = constraint.names
     message = f"{_undivided(run, constraint.dividend)} divisible by {_stated(run, constraint.divisor)}; {_does(run, constraint)}"
-    details = _worked_out(run, names)
-    related = beside(_located(run, names), at)
+    related, details = beside(_located(run, names), at), _worked_out(run, names)
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
-    label = _label(run, names)
     nearest, fixes = _ways_out(run, constraint)
     advice = ", or ".join(filter(None, (_advice(run, constraint), nearest)))
-    return Finding(ITS_RULE, message, _severity(constraint), at, label, related, details, advice, assumptions, fixes)
+    return Finding(ITS_RULE, message, _severity(constraint), at, _label(run, names), related, details, advice, assumptions, fixes)
 
 
 def _undivided(run: Run, names: tuple[str, ...]) -> str:
