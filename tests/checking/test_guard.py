@@ -1,18 +1,24 @@
 """A bug of ours in one file is reported for that file, and takes no other file's result with it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pytest_gbs import Given
 from pytest_gbs.api import KEEP_RUNS, CheckOptions, check
+from pytest_gbs.checking.judging import judge_file
+from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.guard import Guard
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.report import Bug, Report
+from pytest_gbs.model.rule import Rule, Scope
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.readers import read
 from pytest_gbs.shell import read_commands
@@ -89,6 +95,17 @@ def test_a_bug_in_judging_a_recipe_is_its_finding(tmp_path: Path, monkeypatch: p
     report = checked(tmp_path, {"a.yaml": recipe(), "b.yaml": recipe()})
     assert verdicts(report) == {"a.yaml": None, "b.yaml": "verified"}
     assert [bug.path for bug in report.internal] == ["a.yaml"]
+
+
+def test_a_bug_in_a_rule_names_the_file_that_it_was_asked_about() -> None:
+    def fails(_: Any) -> Iterator[Outcome]:
+        raise ZeroDivisionError("unexpected")
+        yield
+
+    rules = Rulebook((Rule("GBS999", "fails", Scope.OUTPUT, "a rule for tests", (), (), fails),))
+    asked = (SimpleNamespace(path="a.ipynb"), SimpleNamespace(document=SimpleNamespace(source=Source("b.yaml", "", ""))), ())
+    found = [judge_file(each, rules, Scope.OUTPUT).internal for each in asked]
+    assert found == [(Bug("ZeroDivisionError: unexpected", path, "GBS999"),) for path in ("a.ipynb", "b.yaml", "?")]
 
 
 def test_a_bug_in_reading_a_script_leaves_open_what_it_may_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

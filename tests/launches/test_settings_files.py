@@ -67,8 +67,10 @@ def test_each_file_of_settings_is_a_launch_of_the_job_beside_it(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("folder", ["configs", "configs/gpu_2x8"])
-def test_settings_in_a_folder_of_their_own(tmp_path: Path, folder: str) -> None:
-    found = checked(tmp_path, files(f"{folder}/config_DGXH100_2x8x2xtp4pp1cp2.sh"))
+@pytest.mark.parametrize("root", ["", "bench/llm/"])
+def test_settings_in_a_folder_of_their_own(tmp_path: Path, root: str, folder: str) -> None:
+    given = files(f"{folder}/config_DGXH100_2x8x2xtp4pp1cp2.sh")
+    found = checked(tmp_path, {f"{root}{path}": text for path, text in given.items()})
     assert [run.geometry.global_batch_size for run in launched(found) if run.launch and "configs/" in run.launch.at.source] == [128]
 
 

@@ -233,6 +233,12 @@ SFTTrainer(args=SFTConfig(per_device_train_batch_size=4, gradient_accumulation_s
         pytest.param("train.py", {"a/src/train.py": OWN, "a/src/Dockerfile": "COPY other.py /w/\n"}, [], id="an image without it"),
         pytest.param(
             "train.py",
+            {"a/src/train.py": OWN, "a/src/Dockerfile": "<<<<<<< a\nCOPY train.py /w/\n=======\n>>>>>>> b\n"},
+            [],
+            id="an image with a merge conflict",
+        ),
+        pytest.param(
+            "train.py",
             {"a/b/train.py": OWN, "a/c/train.py": OWN, "a/b/Dockerfile": "COPY train.py /w/\n", "a/c/Dockerfile": "COPY train.py /w/\n"},
             [],
             id="two images with it",
