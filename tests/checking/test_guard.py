@@ -99,8 +99,8 @@ def test_a_bug_in_judging_a_recipe_is_its_finding(tmp_path: Path, monkeypatch: p
 
 def test_a_bug_in_a_rule_names_the_file_that_it_was_asked_about() -> None:
     def fails(_: Any) -> Iterator[Outcome]:
+        yield from ()
         raise ZeroDivisionError("unexpected")
-        yield
 
     rules = Rulebook((Rule("GBS999", "fails", Scope.OUTPUT, "a rule for tests", (), (), fails),))
     asked = (SimpleNamespace(path="a.ipynb"), SimpleNamespace(document=SimpleNamespace(source=Source("b.yaml", "", ""))), ())
