@@ -52,6 +52,7 @@ def test_the_program_of_python_is_behind_its_options() -> None:
     debugged = start_of("python -m debugpy --listen 5678 --wait-for-client train.py --config x.yaml")
     assert program(debugged) == ["train.py", "--config", "x.yaml"]
     assert program(start_of("python -m cProfile -o out.prof -m pkg.train x.yaml")) == ["-m", "pkg.train", "x.yaml"]
+    assert program(start_of("python -m ipdb train.py --config x.yaml")) == ["train.py", "--config", "x.yaml"]
 
 
 # With variables: scripts/train/deepmath-zero-7b.sh of zwhe99/DeepMath at 0d97187.

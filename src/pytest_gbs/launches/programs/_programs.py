@@ -32,6 +32,7 @@ _RUNNING: Final[dict[str, tuple[str, ...]]] = {
     "debugpy": ("--listen", "--connect", "--log-to", "--adapter-access-token"),
     "cProfile": ("-o", "--outfile", "-s", "--sort"),
     "pdb": ("-c", "--command"),
+    "ipdb": ("-c", "--command"),
 }
 
 
