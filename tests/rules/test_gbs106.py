@@ -59,6 +59,29 @@ def test_other_nodes_than_both_together_are_reported(tmp_path: Path) -> None:
     assert (finding.code, finding.message) == ("GBS106", "the name says 4 nodes, but the recipe has 1 node")
 
 
+# detectron2 is given the images of all GPUs.
+IMAGES = """\
+MODEL: {{META_ARCHITECTURE: GeneralizedRCNN, WEIGHTS: a.pkl}}
+DATASETS: {{TRAIN: [mine]}}
+SOLVER: {{BASE_LR: 0.01, IMS_PER_BATCH: {batch}, MAX_ITER: 1000}}
+OUTPUT_DIR: out/{name}
+"""
+
+
+@pytest.mark.parametrize(
+    ("batch", "name", "codes"),
+    [
+        (64, "rcnn-bs64", []),
+        (32, "rcnn-bs64", ["GBS106"]),
+        (128, "rcnn-bs64", []),  # 64 on each of two GPUs, perhaps
+        (32, "rcnn-64", []),
+    ],
+)
+def test_a_batch_that_is_more_than_all_gpus_have(tmp_path: Path, batch: int, name: str, codes: list[str]) -> None:
+    file = checked(tmp_path, {"a.yaml": IMAGES.format(batch=batch, name=name)}, "a.yaml")
+    assert [each.code for each in file.findings] == codes
+
+
 @pytest.mark.parametrize(
     "files",
     [

@@ -129,6 +129,8 @@ def _of_launch(said: NamedNumber, run: Run, has: str) -> NamedNumber:
 def _without_launch(said: NamedNumber, run: Run) -> NamedNumber:
     """How a batch in a name fares with the recipe by itself: false if no number of GPUs that it leaves open gives it."""
     micro, size = run.geometry.get(Name.MICRO_BATCH_SIZE), run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    if isinstance(size, Quantity) and not isinstance(micro, Quantity) and run.framework.unit == "samples" and _is_less(size, said):
+        return said._replace(holds=False, has=f"the settings give {size.value:,}", fits=f"{size.value:,}", at=size.at)
     if not isinstance(micro, Quantity) or micro.origin != Origin.FILE or run.geometry.value(Name.GRADIENT_ACCUMULATION_STEPS) is None:
         return said
     stated = (run.geometry.get(name) for name in (Name.WORLD_SIZE, Name.NUM_NODES))
@@ -139,6 +141,11 @@ def _without_launch(said: NamedNumber, run: Run) -> NamedNumber:
         return said
     fits = f"a multiple of {given.coefficient.numerator:,}" if given.coefficient.denominator == 1 and given.free else symbolic_text(given)
     return said._replace(holds=False, has=f"the settings give {symbolic_text(given)}", fits=fits, at=micro.at)
+
+
+def _is_less(size: Quantity, said: NamedNumber) -> bool:
+    """Whether the batch that a file gives is too small to have one of the named size as a part."""
+    return size.origin == Origin.FILE and not size.stages and size.value < min(each.low for each in said.declaration.holds)
 
 
 def _hardware(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumber:
