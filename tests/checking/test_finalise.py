@@ -38,6 +38,7 @@ BOOK = Rulebook(
         rule("T4", "launched-otherwise"),
         rule("T5", "both-at-once")._replace(certain_in_launch=True),
         rule("T6", "plain"),
+        rule("T7", "nowhere")._replace(about=About.HARDWARE, on_any_hardware=True),
     )
 )
 AT = Location("sft.yaml", 3, 4)
@@ -135,6 +136,15 @@ def test_a_variable_that_somebody_may_set_decides_about_the_gpus_and_not_about_t
     said = reported(found("T1"), opened("T1"), found("T5"), found("T6"))
     softer = reported(opened("T1"), found("T5"), found("T6", severity=Severity.WARNING))
     assert finalise.as_firmly_as_is_certain(said, launched(Kind.SCRIPT, "run.sh", assumption), BOOK) == softer
+
+
+def test_what_no_hardware_changes_stays_where_only_that_is_to_be_adapted() -> None:
+    nodes = Assumption(Assuming.LEFT_AS_IT_IS, Name.NUM_NODES, 2)
+    said = reported(found("T1"), found("T7"))
+    stays = finalise.as_firmly_as_is_certain(said, launched(Kind.SCRIPT, "run.sh", nodes), BOOK)
+    assert stays == {"T1": [], "T7": [found("T7", severity=Severity.WARNING)]}
+    for of in (launched(Kind.SCRIPT, "run.sh", nodes, NOT_SET), launched(Kind.SCRIPT, "sft.yaml", nodes)):
+        assert finalise.as_firmly_as_is_certain(said, of, BOOK) == {"T1": [], "T7": []}
 
 
 def test_what_rests_on_an_assumption_is_not_certain_of_a_launch() -> None:

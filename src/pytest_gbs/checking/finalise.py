@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
+from pytest_gbs.model.assumption import Assuming
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.location import Location
@@ -112,13 +113,16 @@ def as_firmly_as_is_certain(outcomes: Outcomes, run: Run, rules: Rulebook) -> Ou
     script = launch.kind == Kind.SCRIPT
     # The command that a recipe's own comment shows leaves out what each user fills in: the number of machines, say.
     shown = launch.at.source.endswith(CONFIGURATIONS)
-    by_default = shown or any(assumption.by_default for assumption in run.assumptions)
+    open_to_users = {assumption.kind for assumption in run.assumptions if assumption.by_default}
+    by_default = shown or bool(open_to_users)
     if script and not by_default:
         return outcomes
     weakened = {}
     for code, of_rule in outcomes.items():
         rule = rules.by_code[code]
-        dropped = by_default and rule.about == About.HARDWARE
+        # A comment asks to adapt hardware alone.
+        stays = rule.on_any_hardware and not shown and open_to_users == {Assuming.LEFT_AS_IT_IS}
+        dropped = by_default and rule.about == About.HARDWARE and not stays
         kept = [outcome for outcome in of_rule if not (dropped and isinstance(outcome, Finding))]
         if launch.kind == Kind.TEST and rule.needs not in AGREED:
             kept = [outcome for outcome in kept if not isinstance(outcome, Finding) or outcome.severity == Severity.ERROR]

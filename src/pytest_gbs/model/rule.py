@@ -90,6 +90,7 @@ class Rule(NamedTuple):
     `decided_by` is the rule that, by deciding something in a launch, closes what this rule leaves open of the recipe.
     `in_any_part` is true of a rule about what is missing: of files that a launch reads together any may have it.
     `certain_in_launch` is true if nothing that a user may set elsewhere changes what it finds in a script.
+    `on_any_hardware` is true if no number of GPUs changes what it finds.
     `meant_by_scaling` is true of what changes with the hardware on purpose, and of what other launches of a recipe run into.
     `settled_by_programs` is true of what a program may settle that starts the recipe with settings of its own.
     `of_unclaimed` is true of the rule under which `--strict=all` reports a recipe without a claim.
@@ -113,6 +114,7 @@ class Rule(NamedTuple):
     decided_by: str = ""
     in_any_part: bool = False
     certain_in_launch: bool = False
+    on_any_hardware: bool = False
     meant_by_scaling: bool = False
     of_unclaimed: bool = False
     settled_by_programs: bool = False

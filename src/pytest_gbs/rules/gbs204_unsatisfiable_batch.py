@@ -194,4 +194,5 @@ RULE = Rule(
     ),
     check=check,
     about=About.HARDWARE,
+    on_any_hardware=True,
 )
