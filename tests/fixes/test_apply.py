@@ -16,6 +16,7 @@ from tests.fixes.memory import DECLARATIONS, SETTINGS, recipe, repaired, text
 from tests.support import check, in_memory
 
 # 2 nodes of 8: micro x accumulation x 16.
+LAUNCH = "accelerate launch --num_processes 16 train.py --config 1.yaml --learning_rate 1e-5\n"
 HEADER = "Config for 2 nodes of 8 x H100s with GBS 128"
 
 
@@ -266,8 +267,15 @@ def test_a_huge_file_is_refused_in_one_line() -> None:
     assert found.refused
 
 
-def test_fixes_are_tried_so_often_that_so_many_files_are_checked_again() -> None:
-    files = {f"{number}.yaml": recipe(4, 4, HEADER) for number in range(300)}
+@pytest.mark.parametrize(
+    ("many", "script", "tries"),
+    [
+        pytest.param(300, "", 33, id="files"),  # 10,000 // 300
+        pytest.param(40, LAUNCH * 200, 41, id="launches"),  # 10,000 // 241
+    ],
+)
+def test_fixes_are_tried_so_often_that_so_much_is_checked_again(many: int, script: str, tries: int) -> None:
+    files = {f"{number}.yaml": recipe(4, 4, HEADER) for number in range(many)} | ({"run.sh": script} if script else {})
     tree = in_memory(files)
     report = check(tree, (), Settings(), Given())
     tried: list[list[str]] = []
@@ -278,8 +286,8 @@ def test_fixes_are_tried_so_often_that_so_many_files_are_checked_again() -> None
 
     found = apply_fixes(report, tree.read, nothing_helps, (SETTINGS,))
     assert (found.files, found.applied) == ({}, ())
-    assert [len(each) for each in tried[:4]] == [300, 150, 150, 75]
-    assert len(tried) == 33  # 10,000 // 300
+    assert [len(each) for each in tried[:4]] == [many, many // 2, many // 2, many // 4]
+    assert len(tried) == tries
 
 
 def test_what_is_refused_of_one_file_is_found_by_halves() -> None:

@@ -66,7 +66,8 @@ def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> FixResult
     state = _State({}, report)
     applied: list[FindingFix] = []
     refused: dict[tuple[str, str, str, str], RefusedFix] = {}
-    left = max(LEAST_FIX_TRIES, min(MOST_FIX_TRIES, MOST_FILES_TRIED // max(1, len(report.files))))
+    checked = sum(1 + file.launches for file in report.files)
+    left = max(LEAST_FIX_TRIES, min(MOST_FIX_TRIES, MOST_FILES_TRIED // max(1, checked)))
     while left and (batch := _batch(state.report, offer, _reading(state, read), refused)):
         for group in islice(_groups(batch), left):
             left -= 1

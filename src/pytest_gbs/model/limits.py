@@ -146,6 +146,6 @@ LONGEST_NAME_PATTERN: Final = 1_000  # characters of such a name; of a longer on
 # Comparing and fixing
 MOST_COMPARED: Final = 40_000  # pairs of a deleted and a new file that are compared to find renames; beyond it only equal names are
 MOST_FIX_TRIES: Final = 200  # times that `--fix` checks the files with some of the fixes; what is left is reported and not fixed
-MOST_FILES_TRIED: Final = 10_000  # files that it so checks again, those of all tries counted; it may try LEAST_FIX_TRIES times all the same
+MOST_FILES_TRIED: Final = 10_000  # files and launches that it so checks again in all tries; it may try LEAST_FIX_TRIES times all the same
 LEAST_FIX_TRIES: Final = 20  # times that it checks the files, however many these are; what is left is reported and not fixed
 MOST_REREAD_CHARACTERS: Final = 1_000_000  # characters of a file that a fix is read again with; a longer file is not fixed
