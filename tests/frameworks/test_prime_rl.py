@@ -93,7 +93,7 @@ def test_recipes_are_recognised(text: str, expected: str | None) -> None:
         pytest.param(rl(), {Name.WORLD_SIZE: 2}, id="those that infer do not count"),
         pytest.param(
             "inference_gpu_ids = [0, 1, 2, 3, 4]\ntrainer_gpu_ids = [5, 6, 7]\n" + rl().replace(DEPLOYMENT, ""),
-            {Name.WORLD_SIZE: 3},
+            {Name.WORLD_SIZE: "auto"},
             id="GPUs by their numbers",
         ),
     ],
