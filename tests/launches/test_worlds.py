@@ -264,3 +264,11 @@ def test_processes_of_a_launcher_count_where_no_key_does(tmp_path: Path) -> None
     report = checked(tmp_path, {"run.sh": script})
     (run,) = launched(report)
     assert (run.geometry.value("world_size"), codes(report)) == (4, [])
+
+
+@pytest.mark.parametrize(("flag", "world"), [("", 1), ("--fake-world-size 8", None), ("--fake-tokenizer x", 1)])
+def test_a_world_that_is_simulated_is_not_what_was_started(flag: str, world: int | None, tmp_path: Path) -> None:
+    sizes = "--num-layers 2 --lr 1e-4 --micro-batch-size 1 --global-batch-size 2 --num-experts 4 --expert-model-parallel-size 2"
+    command = f"torchrun --nproc_per_node 1 pretrain_gpt.py {sizes} {flag}"
+    report = checked(tmp_path, {"run.sh": script(command)})
+    assert codes(report) == (["GBS202"] if world else [])

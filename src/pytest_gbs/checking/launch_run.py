@@ -98,12 +98,18 @@ def _kind(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> str:
     return launch.kind
 
 
+_SIMULATED: Final = tuple(f"{kind}_world_size" for kind in ("fake", "mock", "sim", "simulated", "virtual"))
+
+
 def _started(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> dict[str, Size]:
     """The hardware of a launch: what its launcher gives, else the recipe's own keys; never a comment.
 
     A trainer of reinforcement learning whose keys count nodes and GPUs asks a cluster for them, whatever starts its one controller. Keys
-    that have their defaults alone ask for nothing: the same trainer may run in the processes of its launcher.
+    that have their defaults alone ask for nothing: the same trainer may run in the processes of its launcher. What a program simulates on
+    one GPU, `--fake-world-size 8`, is not what was started: it is unknown.
     """
+    if any((name,) in resolved.document.keyed for name in _SIMULATED):
+        return {}
     given: dict[str, Size] = {size.name: size for size in resolved.found.start.sizes if size.name in (*HARDWARE, *PARALLEL)}
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     stated = any(size.origin != Origin.DEFAULT for size in own.values())
