@@ -111,8 +111,9 @@ def test_nothing_found_says_how_much_was_looked_for(repo: Path, gbs: Gbs) -> Non
     said = gbs("check", "none")
     assert said.err.startswith("gbs: no recipe in 1 file below none: none belongs to the ")
     assert said.out == "no recipe in 1 file\n"
-    write(repo, {"pictures/plot.png": "", "setup.py": "print(1)\n"})
-    assert gbs("check", "pictures").err.startswith("gbs: no recipe below pictures: no file there is a configuration")
+    write(repo, {"pictures/plot.png": "", "scripts/a.sh": "echo hi\n", "setup.py": "print(1)\n"})
+    for folder in ("pictures", "scripts"):
+        assert gbs("check", folder).err.startswith(f"gbs: no recipe below {folder}: no file there holds settings or a launch")
     assert gbs("check", "setup.py").err.startswith("gbs: setup.py holds no recipe and no launch of a framework")
 
 

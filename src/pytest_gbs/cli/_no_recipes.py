@@ -38,7 +38,7 @@ def nothing_found(report: Report, request: CheckRequest) -> str:
         return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
     where = " and ".join(map(request.seen, request.targets))
     if not report.files:
-        return f"no recipe below {where}: no file there is a configuration, a program, a script or a document"
+        return f"no recipe below {where}: no file there holds settings or a launch of a framework that gbs knows (gbs frameworks)"
     start = f"no recipe in {counted(files(report), 'file')} below {where}"
     if unknown:
         return f"{start}, but {request.seen(unknown.path)} {unknown.words}; {_OWN}"
