@@ -130,6 +130,9 @@ OTHERS: dict[str, dict[str, str | bytes]] = {
         ("run.sh/x", "a.yaml/x", "Makefile/x", "n.ipynb/x", ".gitignore/x", "requirements.txt/x"), SIZES
     ),
     "a document of columns": {"README.md": f"{'| batch size 8 ' * 30_000}|\n{'|---' * 30_000}|\n{'| 8 ' * 30_000}|\n"},
+    "a document of settings": {
+        "README.md": "|a" * 40_000 + "|\n|-|-|\n|batch size|4|\n|accumulation steps|8|\n" + "|x|1|\n" * 16_000 + RUN
+    },
     "a comment of numerals": {
         "a.yaml": f"# 全局批次大小为{'一' * 5_000}{'万億' * 5_000}\n# global batch size {'twenty thousand and ' * 900}two\n{SIZES}"
     },

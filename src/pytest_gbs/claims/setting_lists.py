@@ -6,6 +6,7 @@ numbers is one list for each column.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -83,8 +84,7 @@ def _words(label: str) -> str:
 def _lists(source: Source, rows: Sequence[_Row]) -> Iterator[SettingList]:
     if not {Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS} <= {_SIZES.get(label) for label, _ in rows}:
         return
-    columns = [_column(source, rows, number) for number in range(max(len(cells) for _, cells in rows))]
-    filled = [found for found in columns if any(name in found for name in _FACTORS)]
+    filled = [found for found in _columns(source, rows) if any(name in found for name in _FACTORS)]
     if len(filled) == 1 and Name.GLOBAL_BATCH_SIZE not in filled[0]:
         filled[0][Name.GLOBAL_BATCH_SIZE] = [*_stated(source, rows)]
     for found in filled:
@@ -94,18 +94,18 @@ def _lists(source: Source, rows: Sequence[_Row]) -> Iterator[SettingList]:
                 yield SettingList(total, factors)
 
 
-def _column(source: Source, rows: Sequence[_Row], number: int) -> dict[str, list[Quantity]]:
-    """The sizes that a column gives a number."""
-    found: dict[str, list[Quantity]] = {}
+def _columns(source: Source, rows: Sequence[_Row]) -> Iterator[dict[str, list[Quantity]]]:
+    """Yield the sizes that each column gives a number, of those that give any; one row may have thousands."""
+    found: defaultdict[int, dict[str, list[Quantity]]] = defaultdict(dict)
     for label, cells in rows:
         name = _SIZES.get(label)
-        match = _number().match(cells[number][1]) if name is not None and number < len(cells) else None
-        value = whole_number(match[1].replace(",", ""), MOST_DIGITS) if match else None
-        if name is not None and match is not None and value:
-            place = cells[number][0]
-            at = Location(source.path, place + match.start(1), place + match.end(1))
-            found.setdefault(name, []).append(Quantity(name, value, Origin.COMMENT, key=label, at=at))
-    return found
+        for number, (place, cell) in enumerate(cells if name is not None else ()):
+            match = _number().match(cell)
+            value = whole_number(match[1].replace(",", ""), MOST_DIGITS) if match else None
+            if name is not None and match is not None and value:
+                at = Location(source.path, place + match.start(1), place + match.end(1))
+                found[number].setdefault(name, []).append(Quantity(name, value, Origin.COMMENT, key=label, at=at))
+    yield from (found[number] for number in sorted(found))
 
 
 def _stated(source: Source, rows: Sequence[_Row]) -> Iterator[Quantity]:
