@@ -11,6 +11,7 @@ from pytest_gbs.model.command import Command, OtherFiles, Script, Word
 from pytest_gbs.model.location import Source
 from pytest_gbs.shell import read_commands
 from tests.cli.support import write
+from tests.launches.building import batches, checked
 
 
 def finder(folder: Path, files: Mapping[str, str]) -> PathFinder:
@@ -158,13 +159,22 @@ def test_of_several_programs_it_is_the_one_near_the_script(tmp_path: Path, scrip
         ("python /content/acme/sweep.py", None),
         ("python /content/acme/a/train.py", None),  # that folder is here, without it
         ("git clone https://github.com/them/lib /work/lib\ncd /work/lib\npython train.py", None),
-        ("git clone https://github.com/them/lib /work/lib\npython /work/lib/train.py", None),
+        ("git clone https://github.com/them/lib /work/lib/\npython /work/lib/train.py", None),
+        ("cd /work\ngit clone git@github.com:them/lib.git other\ncd other\npython train.py", None),
     ],
 )
 def test_a_program_at_the_root_is_the_only_one_of_its_name(tmp_path: Path, text: str, expected: str | None) -> None:
     word, command, script = last_word("scripts/run.sh", text)
     files = dict.fromkeys(("train.py", "sweep.py", "a/sweep.py"), "")
     assert finder(tmp_path, files).program((word,), command, script, further_down=False) == expected
+
+
+def test_a_program_of_a_folder_that_git_makes_is_not_that_of_the_tree(tmp_path: Path) -> None:
+    train = "from transformers import Trainer, TrainingArguments\nTrainer(args=TrainingArguments('o', per_device_train_batch_size=3))\n"
+    run = "torchrun --nproc_per_node 8 /work/lib/train.py\n"
+    made = f"git clone https://github.com/them/lib /work/lib\n{run}"
+    files = {"train.py": train, "here.sh": run, "theirs.sh": made, "starts.sh": "bash theirs.sh\n"}
+    assert batches(checked(tmp_path, files)) == [24]
 
 
 # AI-Hypercomputer/maxtext e591f30c, scripts/diloco/run_diloco.sh: `cd /deps/src/`, then the configuration from there.

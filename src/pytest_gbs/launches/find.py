@@ -195,7 +195,7 @@ class Scripts:
         script = read_job_file(source, others) if source.path in self._jobs else read_commands(source, others)
         if script is None:
             return ()
-        commands, script = script.commands, script._replace(commands=())  # they are not used again
+        commands, script = script.commands, script.bare
         self.scripts[source.path] = script
         launches = ScriptLaunches(self.files, self._shared)
         every = chain(launches.of_commands(commands, script, source.text), launches.of_settings(source, script))

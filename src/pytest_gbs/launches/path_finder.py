@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_gbs.launches.images import Mount, copied_to, mounted, of_command, of_image
 from pytest_gbs.launches.mentions import like
-from pytest_gbs.model.command import Command, Folder, Script, Word
+from pytest_gbs.model.command import Command, Folder, Script, Word, clones
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.limits import MOST_DOCKERFILES
 from pytest_gbs.model.location import Source, Tree, below, by_name, endings, upwards
@@ -197,10 +197,10 @@ class PathFinder:
         folder, _, name = path.rpartition("/")
         if self._by_name.get(name) != [name] or not name.endswith((".py", *SCRIPTS)) or folder.count("/") < _DEEP:
             return None
-        if folder.rpartition("/")[2] in self._folders:
-            return None
-        cloned = (command.words for command in script.commands if [word.text for word in command.words[:2]] == ["git", "clone"])
-        return None if any(word.text == folder for words in cloned for word in words) else name
+        called = folder.rpartition("/")[2]
+        words = (word.text or "" for command in script.commands if clones(command) for word in command.words[2:])
+        made = {word.rstrip("/").rpartition("/")[2] for word in words if ":" not in word}  # the others are addresses
+        return None if called in made or called in self._folders else name
 
     def _in_checkout(self, folder: Folder, command: Command) -> str | None:
         """The file that a path of several steps names after `cd /home/me/repository`, or `cd $PROJECT`: where the author has the tree.

@@ -94,7 +94,7 @@ class ScriptLaunches:
             self._left -= _COSTLY
             reason = f"{source.path}, which it starts, has {other.stopped.reason}"
             self.stops.append(Stop(reason, at, other.stopped.met_before))
-        bare = other._replace(commands=())
+        bare = other.bare
         for each in other.commands:
             yield from self.of_command(each._replace(machines=machines), bare, at, (*within, source.path))
 

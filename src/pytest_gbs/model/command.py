@@ -335,6 +335,16 @@ class Script(NamedTuple):
         """Whether all of it was read."""
         return self.stopped is None
 
+    @property
+    def bare(self) -> Script:
+        """The script as its launches keep it: of its commands it has those alone by which git makes a folder."""
+        return self._replace(commands=tuple(filter(clones, self.commands)))
+
+
+def clones(command: Command) -> bool:
+    """Whether a command has git make a folder of another repository, or of this one."""
+    return [word.text for word in command.words[:2]] == ["git", "clone"]
+
 
 class Job(NamedTuple):
     """A job that a file describes: a text for a shell, or else the words of one command; its variables, and where it runs.
