@@ -95,14 +95,15 @@ class _Document:
         """The launch of a script beside the document, in a folder of their own, if it starts or names nothing else and states one batch."""
         folder = self._source.path.rpartition("/")[0]
         found = {subject for subjects in self._meant for subject in subjects}
+        scripts = {each.launch.source for each in found if each.launch is not None}
+        if not (folder and len(found) == len(scripts) == 1) or self._source.path in scripts:
+            return ()
         said: dict[tuple[str, str], set[int]] = defaultdict(set)
         for section in self._sections:
             for key, values in section.values().items():
                 said[key] |= values
-        batches = [values for (name, _), values in said.items() if name in CLAIMED]
-        scripts = {each.launch.source for each in found if each.launch is not None}
-        beside = bool(folder) and self._source.path not in scripts and all(each.rpartition("/")[0] == folder for each in scripts)
-        return tuple(found) if beside and len(found) == len(scripts) == 1 and all(len(values) == 1 for values in batches) else ()
+        several = any(len(values) > 1 for (name, _), values in said.items() if name in CLAIMED)
+        return () if several or any(each.rpartition("/")[0] != folder for each in scripts) else tuple(found)
 
     @cached_property
     def _meant(self) -> tuple[tuple[Subject, ...], ...]:

@@ -27,13 +27,14 @@ def runs_of_snippets(source: Source, context: Context) -> Iterator[Run]:
     """
     if "accum" not in source.text or len(source.text) > LONGEST_PROSE:
         return
+    blank = _another().sub(" ", source.text)
     shown = (block for block in blocks(source.path, source.text) if block.lines and block.language in _LANGUAGES)
     for block in islice(shown, MOST_DOCUMENTS):
         start, stop = block.lines[0][0], block.lines[-1][1]
         text = source.text[start:stop]
         if "accum" not in text or "#" not in text:
             continue
-        alone = source._replace(text=_another().sub(" ", source.text[:start]) + text)
+        alone = source._replace(text=blank[:start] + text)
         if _LANGUAGES[block.language]:
             yield from runs_of_programs(alone, context, _several)
             continue

@@ -8,8 +8,6 @@ from pytest_gbs.model.declaration import Declaration, Factor, StatedArithmetic, 
 from pytest_gbs.model.quantity import HARDWARE, RANK_FACTORS, Name, Quantity
 from pytest_gbs.model.run import Run
 
-# The settings that a claim may name beside the hardware, and that a stale claim may be fixed by.
-
 
 def stale_factor(run: Run, declaration: Declaration) -> tuple[Factor, Quantity] | None:
     """The factor of the claim that the settings contradict, and the setting; None if there is none, or several."""

@@ -19,7 +19,7 @@ from pytest_gbs.model.launch import SettingList
 from pytest_gbs.model.limits import MOST_DIGITS
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.quantity import RANK_FACTORS, Name, Origin, Quantity
 
 _MICRO: Final = (
     *("per device train batch size", "per device batch size", "batch size per device", "batch size per gpu", "per gpu batch size"),
@@ -37,7 +37,6 @@ _SIZES: Final = {
     **dict.fromkeys(_ACCUMULATION, Name.GRADIENT_ACCUMULATION_STEPS),
     **dict.fromkeys(_TOTAL, Name.GLOBAL_BATCH_SIZE),
 }
-_FACTORS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 
 _item = lazy_pattern(r"[ \t]*[-*+][ \t]+([^:=|\n]{1,60}?)[*`_ \t]*[:=][*`_ \t]*")
 _number = lazy_pattern(
@@ -82,14 +81,14 @@ def _words(label: str) -> str:
 
 
 def _lists(source: Source, rows: Sequence[_Row]) -> Iterator[SettingList]:
-    if not {Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS} <= {_SIZES.get(label) for label, _ in rows}:
+    if not {_SIZES.get(label) for label, _ in rows}.issuperset(RANK_FACTORS):
         return
-    filled = [found for found in _columns(source, rows) if any(name in found for name in _FACTORS)]
+    filled = [found for found in _columns(source, rows) if any(name in found for name in RANK_FACTORS)]
     if len(filled) == 1 and Name.GLOBAL_BATCH_SIZE not in filled[0]:
         filled[0][Name.GLOBAL_BATCH_SIZE] = [*_stated(source, rows)]
     for found in filled:
-        if all(len({each.value for each in found.get(name, ())}) == 1 for name in (*_FACTORS, Name.GLOBAL_BATCH_SIZE)):
-            total, factors = found[Name.GLOBAL_BATCH_SIZE][0], tuple(found[name][0] for name in _FACTORS)
+        if all(len({each.value for each in found.get(name, ())}) == 1 for name in (*RANK_FACTORS, Name.GLOBAL_BATCH_SIZE)):
+            total, factors = found[Name.GLOBAL_BATCH_SIZE][0], tuple(found[name][0] for name in RANK_FACTORS)
             if factors[0].key not in _PLAIN or factors[0].value != total.value:
                 yield SettingList(total, factors)
 

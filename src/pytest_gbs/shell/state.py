@@ -72,12 +72,6 @@ def _alike(one: Parts, other: Parts) -> bool:
     return one is other or shape(one) == shape(other)
 
 
-def _shape(variable: Variable) -> object:
-    if variable.items is None:
-        return shape(variable.parts)
-    return tuple((key, shape(parts)) for key, parts in variable.items)
-
-
 def shape(parts: Parts) -> tuple[object, ...]:
     """What is known of `parts`: their text, and whether it is a default, or the known ones and the names of the others."""
     text = text_of(parts)
@@ -286,11 +280,7 @@ def _lengthened(name: str, mine: Variable | None, other: Variable | None, at: Lo
         return short._replace(parts=(*short.parts, Part(" ", at, at), more)) if fits else None
     rest = long.items[len(short.items) :]
     words = ["".join(part.text or "" for part in parts) for _, parts in rest]
-    fits = (
-        bool(short.items and rest)
-        and _shape(short) == _shape(long._replace(items=long.items[: len(short.items)]))
-        and _decides_nothing(words)
-    )
+    fits = bool(short.items and rest) and short.same(long._replace(items=long.items[: len(short.items)])) and _decides_nothing(words)
     return short._replace(items=(*short.items, (rest[0][0], (more,)))) if fits else None
 
 

@@ -11,8 +11,6 @@ from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.quantity import FACTORS, RANK_FACTORS, Name
 from pytest_gbs.model.record import Final, NamedTuple
 
-# Experts are shared among the ranks that are data-parallel: they neither multiply a batch nor divide it.
-
 _CALLED: Final = {
     Name.MICRO_BATCH_SIZE: (
         "micro batch size,micro batch,microbatch size,microbatch,micro bs,micro,mbs,lbs,local batch size,local batch,local bs,local"
@@ -45,6 +43,7 @@ _CALLED: Final = {
     Name.PIPELINE_PARALLEL_SIZE: "pp,pp size,pipeline parallel size,pipeline parallel,pipeline model parallel size",
     Name.CONTEXT_PARALLEL_SIZE: "cp,cp size,context parallel size,context parallel",
     Name.SEQUENCE_PARALLEL_SIZE: "sp,sp size,sequence parallel size,sequence parallel",
+    # Experts are shared among the ranks that are data-parallel: they neither multiply a batch nor divide it.
     Name.EXPERT_PARALLEL_SIZE: "ep,ep size,expert parallel size,expert model parallel size",
     Name.SEQUENCE_LENGTH: (
         "sequence length,seq length,seq len,seqlen,seq,max length,max seq length,max seq len,context length,max sequence length,context"
