@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Final
 
 from pytest_gbs.launches.images import Mount, copied_to, mounted, of_command, of_image
-from pytest_gbs.launches.mentions import like
 from pytest_gbs.model.command import Command, Folder, Script, Word, clones
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.limits import MOST_DOCKERFILES
 from pytest_gbs.model.location import Source, Tree, below, by_name, endings, upwards
+from pytest_gbs.model.pattern import re
 from pytest_gbs.readers.refusal import conflict
 
 _FLAT: Final = 3  # slashes of the path at which a container has a file that lies beside the job: /mnt/scripts/train.py
@@ -244,3 +244,21 @@ class PathFinder:
         source = self._image(nearest) if nearest else None
         if source is not None:
             yield from of_image(source)
+
+
+def like(parts: Sequence[str | None]) -> re.Pattern[str]:
+    """What matches paths like a word of which some parts are unknown (None).
+
+    An unknown part ends where the known one behind it first occurs, and is never tried again: many of them cost no more than one.
+    """
+    pattern, unknown, last = "", False, max((i for i, part in enumerate(parts) if part), default=-1)
+    for i, part in enumerate(parts):
+        if not part:
+            unknown = unknown or part is None
+            continue
+        literal = re.escape(part.removeprefix("./") if not pattern and not unknown else part)
+        ends = i == last and None not in parts[i:]
+        pattern += literal if not unknown else f"[^/]+{literal}" if ends else f"(?>[^/]+?{literal})"
+        unknown = False
+    pattern += "[^/]+" if unknown else ""
+    return re.compile(f"(?:.*/)?{pattern}" if parts and parts[0] is None else pattern)

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from functools import cache
 
-from pytest_gbs.launches.mentions import NameIndex, has_batch_key, programs, train
+from pytest_gbs.files.words import LAUNCHING, MATTERING
+from pytest_gbs.launches.path_finder import like
 from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS
+from pytest_gbs.model.limits import LONGEST_NAME_PATTERN, MOST_NAME_PATTERNS
 from pytest_gbs.model.location import Tree, Unreadable, by_name
+from pytest_gbs.model.pattern import lazy_pattern, re
+from pytest_gbs.model.record import Final, NamedTuple
+
+# Of the programs that launch training, those that run anything else as well.
+_ANY: Final = frozenset(("python", "srun", "mpirun", "mpiexec", "uv run", "ray job", "composer ", "swift "))
+_UNKNOWN: Final = "\0"  # in the place of what a variable or a command gives
+_QUOTES: Final = str.maketrans("", "", "\"'")
 
 
 class Mentioned(NamedTuple):
@@ -38,7 +47,8 @@ class UnreadScripts:
         self._bare: defaultdict[str, list[str]] = defaultdict(list)
         for name in self._configurations:
             self._bare[name.rpartition(".")[0]].append(name)
-        self._names = (NameIndex(self._scripts), NameIndex(self._configurations), NameIndex(self._bare))
+        self._starts = frozenset(name[:stop] for name in self._configurations for stop in range(len(name) + 1))
+        self._ends = frozenset(name[start:] for name in self._configurations for start in range(len(name) + 1))
         self._mentioned: dict[str, Mentioned] = {}
         self._possible: dict[str, frozenset[str]] = {}
 
@@ -48,10 +58,10 @@ class UnreadScripts:
         outright: dict[str, None] = {}
         for text in map(self._mentions, self._closure(path)):
             some, batch = some or bool(text.programs), batch or text.batch
-            if train(text.programs) or (some and batch):
+            if not text.programs <= _ANY or (some and batch):
                 return True
             outright.update(dict.fromkeys(text.outright))
-        return some and any(has_batch_key(self._text(each) or "") for each in outright)
+        return some and any(_has_batch_key(self._text(each) or "") for each in outright)
 
     def launches(self, text: str) -> bool:
         """Whether a part of a script names a program that may train, or another script."""
@@ -92,12 +102,44 @@ class UnreadScripts:
         return self._mentioned[path]
 
     def _read(self, text: str) -> Mentioned:
-        scripts, configurations, bare = self._names
-        outright = configurations.named(text)
-        possible = outright.union(configurations.fitting(text), *(self._bare[short] for short in bare.named(text, bare=True)))
-        named = (_paths(self._scripts, scripts.named(text)), _paths(self._configurations, outright), _paths(self._configurations, possible))
-        return Mentioned(programs(text), has_batch_key(text), *named)
+        names = {form for token in _token().findall(text) for form in (token, token.strip(".-+"))}
+        outright = names & self._configurations.keys()
+        bare = {form for token in _value().findall(text) for form in (token, token.strip(".-+"))} & self._bare.keys()
+        possible = outright.union(self._fitting(text), *(self._bare[name] for name in bare))
+        scripts = _paths(self._scripts, names & self._scripts.keys())
+        configurations = (_paths(self._configurations, each) for each in (outright, possible))
+        return Mentioned(frozenset(_programs().findall(text)), _has_batch_key(text), scripts, *configurations)
+
+    def _fitting(self, text: str) -> Iterable[str]:
+        """The configurations that fit a name with variables in it: `${size}_sft.yaml`; all if there are too many such names."""
+        text = _given().sub(_UNKNOWN, _given().sub(_UNKNOWN, text.translate(_QUOTES)))
+        words = {word[-LONGEST_NAME_PATTERN:] for word in _end().split(text) if _UNKNOWN in word}
+        parts = [word.split(_UNKNOWN) for word in sorted(words) if word.strip(_UNKNOWN)]
+        fitting = [each for each in parts if each[0] in self._starts and each[-1] in self._ends]
+        if not fitting or len(fitting) > MOST_NAME_PATTERNS:
+            return self._configurations if fitting else ()
+        pattern = re.compile("|".join(like([part for known in each for part in (None, known)][1:]).pattern for each in fitting))
+        return [name for name in self._configurations if pattern.fullmatch(name)]
 
 
 def _paths(by_name: dict[str, list[str]], names: Iterable[str]) -> tuple[str, ...]:
     return tuple(path for name in sorted(names) for path in by_name[name])
+
+
+def _has_batch_key(text: str) -> bool:
+    """Whether a key of a batch or a launch is in `text`."""
+    return any(word in text for word in MATTERING)
+
+
+@cache
+def _programs() -> re.Pattern[str]:
+    words = "|".join(re.escape(word) + ("(?![A-Za-z_])" if word[-1].isalnum() else "") for word in LAUNCHING)
+    return re.compile(rf"(?<![A-Za-z0-9_])(?:{words})")
+
+
+_token = lazy_pattern(r"[\w.+-]+")
+# Those that are no option (`--config`), no folder (`config/`), and nothing that a value is given to (`config=`).
+_value = lazy_pattern(r"(?<![\w.+-])(?!-)[\w.+-]++(?![/=])")
+# A variable, or what a command prints; one may be in another.
+_given = lazy_pattern(r"\$(?:\{[^{}\n]*\}|\([^()\n]*\)|\w+)|`[^`\n]*`")
+_end = lazy_pattern(r"[\s;|&()<>/=]+")
