@@ -60,12 +60,13 @@ def batch(folder: Path, command: str, **changes: str) -> list[int | None]:
     ("old", "new", "expected"),
     [
         pytest.param("pytorch_lightning.Trainer", "src.Trainer", [], id="a trainer of its own"),
+        pytest.param("pytorch_lightning.Trainer", "pytorch_lightning.trainer.Trainer", [256], id="the trainer by its module"),
         pytest.param("lambda x, y: (x + y - 1) // y", "div_up", [None], id="a function that is not plain"),
         pytest.param("devices: 4", "devices: auto", [None], id="devices of the machine"),
         pytest.param("num_nodes: 1", "num_nodes: 1\n  strategy: {_target_: src.Strategy}", [None], id="a strategy of its own"),
     ],
 )
-def test_what_the_files_do_not_fix_is_unknown(old: str, new: str, expected: list[None], tmp_path: Path) -> None:
+def test_what_the_files_do_not_fix_is_unknown(old: str, new: str, expected: list[int | None], tmp_path: Path) -> None:
     assert batch(tmp_path, "python run.py experiment=base", old=old, new=new) == expected
 
 

@@ -122,4 +122,4 @@ def _steps(scopes: Scopes, evaluator: Evaluator) -> Entry | None:
         return evaluator.keywords(call, scope).entries.get("accumulation_steps") if len(made) == 1 and name in _TRAINERS else None
     reading = TrainingLoops(scopes, evaluator)
     loops = list(reading.loops())
-    return reading.steps(loops) if loops else None
+    return reading.same([reading.steps(each) for each in loops]) if loops else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
@@ -18,7 +20,7 @@ from pytest_gbs.readers.python.values import Evaluator
 _LOADERS_OF: Final = {"torch": ".DataLoader", "torch_geometric": ".DataLoader", "sentence_transformers": "DataLoader"}
 _PREPARES: Final = frozenset(("prepare", "prepare_data_loader", "setup_dataloaders"))
 _PASSES_ON: Final = frozenset(
-    ("enumerate", "tqdm", "trange", "iter", "skip_first_batches", "cycle", "track", "synchronized_dataloader_step")
+    ("enumerate", "tqdm", "trange", "iter", "skip_first_batches", "cycle", "track", "synchronized_dataloader_step", "log_every")
 )
 
 
@@ -35,10 +37,10 @@ class Loader(NamedTuple):
 
 
 class DataLoaders:
-    """The data loaders of one program."""
+    """The data loaders of one program; `given` are those that parameters of a function get from another file."""
 
-    def __init__(self, scopes: Scopes, evaluator: Evaluator) -> None:
-        self.scopes, self.evaluator = scopes, evaluator
+    def __init__(self, scopes: Scopes, evaluator: Evaluator, given: Mapping[ast.AST, Loader] = MappingProxyType({})) -> None:
+        self.scopes, self.evaluator, self.given = scopes, evaluator, given
 
     def loader(self, node: ast.expr, scope: Scope, seen: frozenset[tuple[Scope, str]] = frozenset(), depth: int = 0) -> Loader | None:
         """The one call that makes the data loader that `node` is; None if that is not plain."""
@@ -63,7 +65,9 @@ class DataLoaders:
         seen = seen | {(where, name)}
         loaders: list[Loader | None] = []
         for each in bindings:
-            if each.parameter is not None and isinstance(each.node, ast.arg):
+            if each.node in self.given:
+                loaders.append(self.given[each.node])
+            elif each.parameter is not None and isinstance(each.node, ast.arg):
                 calls = [call for call in self.scopes.called.get(each.parameter.name, ()) if isinstance(call[0].func, ast.Name)]
                 given = [(self.argument(call, each.node.arg, each.parameter), at) for call, at in calls]
                 loaders += [self.loader(value, at, seen, depth + 1) if value is not None else None for value, at in given] or [None]

@@ -8,10 +8,11 @@ from typing import Final
 
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.python.attributes import argument, dotted
+from pytest_gbs.readers.python.attributes import argument, dotted, given_parameters
 from pytest_gbs.readers.python.data_loaders import DataLoaders, Loader, one_of
-from pytest_gbs.readers.python.optimizer_steps import optimizer_steps
-from pytest_gbs.readers.python.results import SAMPLES, STEPS, Entry, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.modules import Defined
+from pytest_gbs.readers.python.optimizer_steps import is_scaled_pass, optimizer_steps
+from pytest_gbs.readers.python.results import SAMPLES, STEPS, Entry, Known, Lost, Made, Table, Value, at_span
 from pytest_gbs.readers.python.samplers import made_by
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.stated_products import model_parallel, shared_batch, stated_product
@@ -80,11 +81,19 @@ class _Loop(NamedTuple):
         )
 
 
+class _Trained(NamedTuple):
+    """A loop that trains: the loader that it goes over, None if that is not plain; its steps; whether it leaves these to accelerate."""
+
+    loader: Loader | None
+    steps: Entry
+    accumulates: bool
+
+
 def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Table]]:
     """Yield what makes the processes of a program train together, with the batch of its one data loader and its accumulation.
 
     If the program has several loops over different loaders, or it is not plain which loader its loop goes over, then what it
-    multiplies to say its batch; else nothing.
+    multiplies to say its batch; else what a function of another file does with its one loader; else nothing.
     """
     if not any(name.rpartition(".")[2] in evaluator.program.text for name in _TOGETHER):
         return
@@ -103,35 +112,33 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     if own is not None:
         own.entries.update(reading.steps_of_environment(call))
         own.entries.update((_STEPS, reading.steps_of_plugin(each, scope)) for each in call.keywords if each.arg in _ACCUMULATES)
-    entries = _followed(reading, call, scope, own)
+    entries = _followed(reading, reading.trained(), call, scope, own)
     if entries is None and (own is None or (reading.leaves_steps() and _is_usual(reading, call, scope, own))):
         entries = stated_product(scopes, evaluator, of_devices=kind == "pmap")
         entries = {"DataLoader": entries["DataLoader"]} if entries is not None and own is not None else entries
+    if entries is None:
+        entries = _followed(reading, list(reading.elsewhere()), call, scope, own)
     shared = model_parallel(scopes, evaluator)
     if entries is not None and not (own is not None and shared):
         entries |= shared
         yield call, Table({kind: (evaluator.program.span(call.func), made), **entries}, *place)
 
 
-def _followed(reading: TrainingLoops, call: ast.Call, scope: Scope, own: Table | None) -> dict[str, Entry] | None:
-    """The data loader that the loop goes over, and when the optimizer takes a step; None if it is not plain which loader that is.
+def _followed(reading: TrainingLoops, trained: list[_Trained], call: ast.Call, scope: Scope, own: Table | None) -> dict[str, Entry] | None:
+    """The data loader that `trained` loops go over, and when the optimizer takes a step; None if it is not plain which loader that is.
 
     `own` are the arguments of an Accelerator, None if the program has another way to train together.
     """
-    evaluator = reading.evaluator
-    loops = list(reading.loops())
-    loaders = [reading.loader_of(each) for each in loops]
-    if not loops or any(each is None for each in loaders) or len({each.call for each in loaders if each is not None}) != 1:
-        return None
-    loader = loaders[0]
+    loader = one_of([each.loader for each in trained])
     if loader is None or (own is not None and not loader.prepared):
         return None
-    steps = None if own is not None and all(reading.accumulates(each) for each in loops) else reading.steps(loops)
-    batch = reading.batch(loader) if own is None or _is_usual(reading, call, scope, own, steps) else evaluator.lost(loader.call)
+    steps = None if own is not None and all(each.accumulates for each in trained) else reading.same([each.steps for each in trained])
+    usual = own is None or _is_usual(reading, call, scope, own, steps)
+    batch = reading.batch(loader) if usual else reading.evaluator.lost(loader.call)
     entries = {"DataLoader": reading.entry(loader, batch)}
     if steps is not None:
         entries[STEPS] = steps
-        entries |= _shared(loader, batch, steps, evaluator)
+        entries |= _shared(loader, batch, steps, reading.evaluator)
     return entries
 
 
@@ -180,14 +187,15 @@ class TrainingLoops(DataLoaders):
 
     def loops(self) -> Iterator[_Loop]:
         """Yield the innermost loop around each backward pass; a pass outside of all loops has none that is known."""
-        passes = dict.fromkeys(call for call, _ in self.scopes.called.get("backward", ()) if isinstance(call.func, ast.Attribute))
-        around = dict.fromkeys(scope for _, scope in self.scopes.called.get("backward", ()))
+        scaled = [each for name, called in self.scopes.called.items() if "scaler" in name for each in called if is_scaled_pass(each[0])]
+        passes = [each for each in self.scopes.called.get("backward", ()) if isinstance(each[0].func, ast.Attribute)] + scaled
+        around, passed = dict.fromkeys(scope for _, scope in passes), {call for call, _ in passes}
         found: dict[ast.AST, _Loop] = {}
         for scope in around:
             pending: list[tuple[ast.AST, _Loop | None]] = [(each, None) for each in ast.iter_child_nodes(scope.node)]
             while pending:
                 node, loop = pending.pop()
-                if node in passes and loop is not None:
+                if node in passed and loop is not None:
                     found[loop.node] = loop
                 if node in self.scopes.inner:
                     continue
@@ -239,15 +247,49 @@ class TrainingLoops(DataLoaders):
         calls = (each for each in ast.walk(loop.node) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute))
         return any(each.func.attr == "accumulate" for each in calls if isinstance(each.func, ast.Attribute))
 
-    def steps(self, loops: list[_Loop]) -> Entry:
-        """After how many batches the optimizer takes a step, with its place."""
-        found = [each for loop in loops for each in self._steps_of(loop) or self._steps_around(loop)]
-        at = self.evaluator.program.span(loops[0].name)
-        lost = self.evaluator.lost(loops[0].name)
-        if not found:
-            return at, lost
-        known = {value.value for _, value in found if isinstance(value, Known)}
-        return found[0] if len(known) == 1 and all(isinstance(value, Known) for _, value in found) else (found[0][0], lost)
+    def trained(self) -> list[_Trained]:
+        """The loops of the program that train."""
+        loops = list(self.loops())
+        return [_Trained(self.loader_of(each), self.steps(each), self.accumulates(each)) for each in loops]
+
+    def elsewhere(self) -> Iterator[_Trained]:
+        """Yield each loop that trains in a function of another file, which gets a loader of this program."""
+        modules, program = self.evaluator.modules, self.evaluator.program
+        for call, scope in self.scopes.calls:
+            imported = dotted(call.func).partition(".")[0] in self.scopes.imported
+            if modules is None or not imported or self.evaluator.runs(self.scopes.done.get(call), scope) is False:
+                continue
+            names = [each for each in (*call.args, *(each.value for each in call.keywords)) if isinstance(each, ast.Name)]
+            loaders = {each.id: found for each in names if (found := self.loader(each, scope)) is not None}
+            defined = modules.called(call, program) if loaders else None
+            if defined is not None and defined.program is not program:
+                yield from self._in_function(defined, call, scope, loaders)
+
+    def _in_function(self, defined: Defined, call: ast.Call, scope: Scope, loaders: dict[str, Loader]) -> Iterator[_Trained]:
+        """Yield each loop that trains in a function of another file, which `call` gives `loaders`, by their names here."""
+        evaluator, function = self.evaluator, defined.function
+        inside = defined.program.scopes.inner[function]
+        named = ((name, each.id) for name, each in given_parameters(call, function) or () if isinstance(each, ast.Name))
+        taken = {inside.names[name][0].node: loaders[each] for name, each in named if name in inside.names and each in loaders}
+        other = Evaluator(defined.program, evaluator.line, evaluator.modules)
+        other.given = other.defaults(function) | evaluator.handed(function, call, scope)
+        other.left = evaluator.left
+        reading = TrainingLoops(defined.program.scopes, other, taken)
+        for loop in (each for each in reading.loops() if each.scope is inside):
+            steps = at_span(reading.steps(loop)[1], evaluator.program.span(call))
+            yield _Trained(reading.loader_of(loop), (evaluator.program.span(call.func), steps), reading.accumulates(loop))
+        evaluator.left = other.left
+
+    def same(self, steps: list[Entry]) -> Entry:
+        """The one of `steps` that all are, lost if they differ."""
+        known = {value.value for _, value in steps if isinstance(value, Known)}
+        plain = len(known) == 1 and all(isinstance(value, Known) for _, value in steps)
+        return steps[0] if plain else (steps[0][0], Lost(*steps[0][0]))
+
+    def steps(self, loop: _Loop) -> Entry:
+        """After how many batches the optimizer takes a step in a loop, with its place."""
+        lost = self.evaluator.program.span(loop.name), self.evaluator.lost(loop.name)
+        return self.same(self._steps_of(loop) or self._steps_around(loop) or [lost])
 
     def _steps_around(self, loop: _Loop) -> list[Entry]:
         """How often each optimizer takes a step that takes one whenever all turns of a loop are done."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from pytest_gbs.readers.python.attributes import dotted
+from pytest_gbs.readers.python.attributes import argument, dotted
 from pytest_gbs.readers.python.scopes import Scope
 
 Loop: TypeAlias = ast.For | ast.While
@@ -26,7 +26,7 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
     skips, found = False, []
     while pending:
         node, tests, nested = pending.pop()
-        if isinstance(node, ast.Call) and _is_step(node):
+        if isinstance(node, ast.Call) and (_is_step(node) or is_scaled_pass(node)):
             found.append((node, tests, nested))
         skips = skips or (isinstance(node, ast.Continue) and not nested and any(_has_modulo(each.test) for each in tests))
         inside = nested or isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda))
@@ -36,10 +36,21 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
         else:
             pending.extend((each, tests, inside) for each in ast.iter_child_nodes(node))
     for call, tests, nested in found:
-        if skips or nested or len(tests) > 1:
+        told = argument(call, "update_grad", "need_update") if is_scaled_pass(call) else None
+        conditions = [*(each.test for each in tests), *([told] if told is not None else [])]
+        if skips or nested or len(conditions) > 1:
             yield OptimizerStep(call)
         else:
-            yield OptimizerStep(call, not tests, _when(tests[0].test, loop, scope) if tests else None)
+            yield OptimizerStep(call, not conditions, _when(conditions[0], loop, scope) if conditions else None)
+
+
+def is_scaled_pass(call: ast.Call) -> bool:
+    """Whether `call` is `loss_scaler(loss, optimizer)`, which makes the backward pass and, unless it is told not to, takes the step.
+
+    Programs modelled on DeiT and MAE have it (pytorch-image-models aa4b5850, timm/utils/cuda.py, NativeScaler; mae efb2a80, util/misc.py).
+    """
+    names = [dotted(each).lower() for each in (call.func, *call.args[:2])]
+    return len(names) == 3 and all(word in name for word, name in zip(("scaler", "loss", "optim"), names, strict=True))
 
 
 def _is_step(call: ast.Call) -> bool:
@@ -52,7 +63,8 @@ def _is_step(call: ast.Call) -> bool:
 
 def _has_step(statements: list[ast.stmt]) -> bool:
     """Whether an optimizer takes a step in `statements`: with a scaler in one branch, say, and without in the other."""
-    return any(isinstance(node, ast.Call) and _is_step(node) for each in statements for node in ast.walk(each))
+    calls = (node for each in statements for node in ast.walk(each) if isinstance(node, ast.Call))
+    return any(_is_step(each) or is_scaled_pass(each) for each in calls)
 
 
 def _has_modulo(test: ast.expr) -> bool:
