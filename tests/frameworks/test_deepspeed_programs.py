@@ -56,6 +56,30 @@ def test_what_the_program_leaves_as_written_is_known(tmp_path: Path, text: str, 
     assert sizes(tmp_path, text) == expected
 
 
+OWN_LOADER = f"""\
+import deepspeed
+ds = {CONFIG}
+loader = DataLoader(data, batch_size=args.rows)
+engine, *_ = deepspeed.initialize(model=model, config=ds)
+for batch in loader:
+    engine.backward(engine(batch))
+    engine.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param("", "", None, id="a loader of another batch"),
+        pytest.param("args.rows", "4", 4, id="a loader of that batch"),
+        pytest.param("batch_size=args.rows", "sampler=rows", 4, id="no batch is given"),
+        pytest.param("config=ds)", "config=ds, training_data=data)", 4, id="a loader of DeepSpeed's"),
+    ],
+)
+def test_a_batch_that_no_loader_of_the_program_has_is_unknown(tmp_path: Path, old: str, new: str, expected: int | None) -> None:
+    assert sizes(tmp_path, OWN_LOADER.replace(old, new)) == [expected, 8, None]
+
+
 def test_three_sizes_that_contradict_each_other_are_reported(tmp_path: Path) -> None:
     batch = '{"train_batch_size": 30, "train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 2}'
     (found,) = files(tmp_path, f"ds = {batch}\n")

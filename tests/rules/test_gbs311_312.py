@@ -109,6 +109,13 @@ def test_flags_that_are_not(between: str, why: str, tmp_path: Path) -> None:
     assert messages(tmp_path, script) == [f"--b and 2 more flags are not passed to this launch: its line has {why}"]
 
 
+def test_flags_of_another_file_are_shown_where_the_launch_lost_them(tmp_path: Path) -> None:
+    script = "source args.sh\ntorchrun scripts/train.py --a 1\n  ${ARGS[@]} \\\n  --c 3\n"
+    (finding,) = checked(tmp_path, {**FILES, "args.sh": "ARGS=(\n  --b 2\n)\n", "run.sh": script}).findings()
+    assert finding.at.source == "run.sh"
+    assert script[finding.at.start : finding.at.stop].startswith("${ARGS[@]}")
+
+
 def test_the_name_is_shown_where_it_is_written(tmp_path: Path) -> None:
     by_variable = "C=recipes/qwen/stf.yaml\n" + BY_VARIABLE
     (finding,) = checked(tmp_path, {**FILES, "run.sh": by_variable}).findings()

@@ -172,7 +172,9 @@ def lost_flags(text: str, command: Command, behind: Iterable[Command]) -> LostFl
         return None
     why = _why(text, command.at.stop, lost[0].at.start)
     flags = (word.starts_with.partition("=")[0] for each in lost for word in each.words)
-    return LostFlags(tuple(flag for flag in flags if flag.startswith("--") and flag != "--"), why, lost[0].words[0].at)
+    first = lost[0].words[0].at  # where a variable gets it: that may be in another file
+    at = first if first.source == command.at.source else lost[0].at
+    return LostFlags(tuple(flag for flag in flags if flag.startswith("--") and flag != "--"), why, at)
 
 
 def _why(text: str, stop: int, start: int) -> str:

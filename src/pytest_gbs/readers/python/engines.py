@@ -13,6 +13,7 @@ from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
 _STEPS: Final = "gradient_accumulation_steps"
+_MICRO: Final = "train_micro_batch_size_per_gpu"
 _DIVIDES: Final = frozenset(("mpu", "mesh_param"))  # arguments of deepspeed.initialize that say how the processes share the model
 
 
@@ -34,9 +35,24 @@ def initialized(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST,
         if isinstance(table, Table) and sets_batch(table):
             if evaluator.world is None and _DIVIDES.isdisjoint(each.arg for each in call.keywords):
                 table = _of_each_process(table, given, scope, evaluator)
+            table = _of_own_loaders(table, call, scopes, evaluator)
             divides = [each for each in call.keywords if each.arg in _DIVIDES and not isinstance(evaluator.value(each.value, scope), Known)]
             entries: dict[str, Entry] = {str(each.arg): (evaluator.program.span(each), evaluator.lost(each.value)) for each in divides}
             yield call, table._replace(entries=table.entries | entries)
+
+
+def _of_own_loaders(table: Table, call: ast.Call, scopes: Scopes, evaluator: Evaluator) -> Table:
+    """`table` without a micro batch that none of the program's own loaders has.
+
+    DeepSpeed makes a loader of `training_data` alone, and else only counts with that number (DeepSpeed 007cca6, runtime/engine.py,
+    __init__: deepspeed_io).
+    """
+    place, micro = table.entries.get(_MICRO, ((0, 0), None))
+    given = [evaluator.value(each.value, scope) for made, scope in scopes.calls for each in made.keywords if each.arg == "batch_size"]
+    has_own = bool(given) and argument(call, "training_data", position=4) is None
+    if not isinstance(micro, Known) or not has_own or any(isinstance(each, Known) and each.value == micro.value for each in given):
+        return table
+    return table._replace(entries=table.entries | {_MICRO: (place, Lost(*place))})
 
 
 def _is_trained(names: frozenset[str], scopes: Scopes, evaluator: Evaluator) -> bool:
@@ -76,7 +92,7 @@ def _configuration(given: ast.Name, scope: Scope, evaluator: Evaluator) -> Value
 
 def _of_each_process(table: Table, given: ast.Name, scope: Scope, evaluator: Evaluator) -> Table:
     """`table` with the accumulation instead of a batch that is computed from the processes, if each of them adds as much to it."""
-    whole, micro = (table.get(key) for key in ("train_batch_size", "train_micro_batch_size_per_gpu"))
+    whole, micro = (table.get(key) for key in ("train_batch_size", _MICRO))
     if not isinstance(whole, Lost) or not isinstance(micro, Known) or _STEPS in table.entries:
         return table
     batches = []
