@@ -184,7 +184,7 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
             header = []
             lines += [(place, line)] if line.strip() and not line.startswith("#") else []
             continue
-        cells = list(_cells(place, line))
+        cells = list(cells_of(place, line))
         if not header:
             header = [cell for _, cell in cells]
         elif set(line) - set("|:- \t"):
@@ -210,7 +210,7 @@ def _without_latex(match: re.Match[str]) -> str:
     return match[0].replace("\\_", "_").ljust(len(match[0])) if "\\_" in match[0] else " " * len(match[0])
 
 
-def _cells(place: int, line: str) -> Iterator[tuple[int, str]]:
+def cells_of(place: int, line: str) -> Iterator[tuple[int, str]]:
     """Yield the cells of a row of a table, each with its place."""
     at = place
     for cell in line.rstrip().removesuffix("|").split("|"):

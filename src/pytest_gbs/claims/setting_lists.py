@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pytest_gbs.claims.documents import prose, read_sections
+from pytest_gbs.claims.documents import cells_of, prose, read_sections
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.model.declaration import Force
 from pytest_gbs.model.digits import whole_number
@@ -61,19 +61,10 @@ def read_setting_lists(source: Source) -> Iterator[SettingList]:
                 rows = []
             in_table = is_row
             if is_row:
-                cells = list(_cells(place, line))
+                cells = list(cells_of(place, line))
                 rows += [(_words(cells[0][1]), cells[1:])] if cells else []
             elif item:
                 rows.append((_words(item[1]), [(place + item.end(), line[item.end() :])]))
-
-
-def _cells(place: int, line: str) -> Iterator[tuple[int, str]]:
-    """Yield the cells of a row of a table, each with its place."""
-    at = place
-    for cell in line.rstrip().removesuffix("|").split("|"):
-        if at > place or cell.strip():
-            yield at, cell
-        at += len(cell) + 1
 
 
 def _words(label: str) -> str:
@@ -111,7 +102,7 @@ def _stated(source: Source, rows: Sequence[_Row]) -> Iterator[Quantity]:
     """Yield the batches that the cells of `rows` state in words: `effective batch = 16`."""
     for _, cells in rows:
         for place, cell in cells:
-            block = CommentBlock(cell.replace("`", " ").replace("**", "  "), ((0, place),), None, "header")
+            block = CommentBlock(cell, ((0, place),), None, "header")
             for each in read_declarations((block,), source.path) if "batch" in cell.lower() else ():
                 if each.name == Name.GLOBAL_BATCH_SIZE and each.force == Force.STATES and each.unit != "tokens":
                     yield Quantity(each.name, each.value, Origin.COMMENT, at=each.at)

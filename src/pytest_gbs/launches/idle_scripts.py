@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -75,44 +76,25 @@ class IdleScripts:
         return _together([own.mentions, *(self._closures[name] for name in own.names)])
 
     def _close(self, start: str) -> None:
-        """Find what can be reached from a name: those that reach each other reach the same, which is Tarjan's algorithm.
-
-        Once a launcher is met, all names on the way to it reach one, and no more is asked about them.
-        """
-        met: list[str] = []  # the names that may yet reach each other
-        place: dict[str, int] = {}  # of each among them
-        texts: dict[str, _Text] = {}
-        way: list[tuple[str, Iterator[str]]] = []
-        lowest: list[int] = []  # of those that each name on the way reaches, the place of the first
-
-        def enter(name: str) -> None:
-            place[name], texts[name] = len(met), self._name(name).mentions
-            way.append((name, iter(self._name(name).names)))
-            lowest.append(len(met))
-            met.append(name)
-
-        enter(start)
-        while way:
-            name, others = way[-1]
-            if texts[name].launcher:
-                self._closures.update(dict.fromkeys(met, texts[name]))
-                return
-            other = next(others, None)
-            if other is None:
-                way.pop()
-                low = lowest.pop()
-                if low == place[name]:
-                    self._closures.update(dict.fromkeys(met[low:], texts[name]))
-                    del met[low:]
-                if way:
-                    lowest[-1] = min(lowest[-1], low)
-                    texts[way[-1][0]] = _together([texts[way[-1][0]], texts[name]])
-            elif other in self._closures:
-                texts[name] = _together([texts[name], self._closures[other]])
-            elif other in place:
-                lowest[-1] = min(lowest[-1], place[other])
-            else:
-                enter(other)
+        """Find what can be reached from a name: what a file mentions, those mention as well that name it."""
+        mentions = {start: self._name(start).mentions}
+        above: defaultdict[str, list[str]] = defaultdict(list)
+        names = [start]
+        for name in names:
+            for other in () if mentions[name].launcher else self._name(name).names:
+                above[other].append(name)
+                if other not in mentions:
+                    mentions[other] = self._closures.get(other) or self._name(other).mentions
+                    names += [other] if other not in self._closures else []
+        pending = list(mentions)
+        while pending:
+            name = pending.pop()
+            for other in above[name]:
+                found = _together([mentions[other], mentions[name]])
+                if found != mentions[other]:
+                    mentions[other] = found
+                    pending.append(other)
+        self._closures.update(mentions)
 
     def _name(self, name: str) -> _Mentioned:
         """What all files of a name mention together."""
