@@ -28,20 +28,6 @@ def _messages(folder: Path, text: str) -> list[str]:
         pytest.param("Train with TP=1, PP=1, ~31 global batch size on 32 GPUs.\n", id="about"),
         pytest.param("# Results\n\n" + _ROWS.format("| a | 1 | 8 | 32 | 512 GPUs |"), id="results"),
         pytest.param("Global batch size: 8 GPUs x 4 x 4 = 128\n", id="true arithmetic"),
-        pytest.param("We use 8 GPUs: global batch size = per_device_train_batch_size x accumulation steps x 8\n", id="GPUs as a number"),
-        pytest.param(
-            "On 8 GPUs the global batch size is `per_device_train_batch_size` x `gradient_accumulation_steps` x `num_gpus`.\n", id="whole"
-        ),
-        pytest.param(
-            "On 8 GPUs the global batch size = per_device_train_batch_size * gradient_accumulation_steps * the number of GPUs.\n",
-            id="the number of GPUs",
-        ),
-        pytest.param("On 1 GPU the global batch size = per_device_train_batch_size * gradient_accumulation_steps.\n", id="one GPU"),
-        pytest.param("The global batch size = per_device_train_batch_size * gradient_accumulation_steps.\n", id="GPUs not said"),
-        pytest.param(
-            "On 8 GPUs the effective batch size per device = per_device_train_batch_size * gradient_accumulation_steps.\n", id="of a device"
-        ),
-        pytest.param("On 8 GPUs the global batch size = micro_batch_size * gradient_accumulation_steps.\n", id="micro"),
         pytest.param("Effective batch size: 64 (2 per device x 8 GPUs x 4 accumulation steps)\n", id="all factors named"),
         pytest.param("Effective batch size: 128 (2 per device x 4 accumulation steps)\n", id="GPUs not named"),
         pytest.param("Effective batch size: 128 (2 per device x 8 GPUs per node x 4 accumulation)\n", id="nodes not named"),
@@ -77,12 +63,6 @@ def test_it_stays_silent(text: str, tmp_path: Path) -> None:
         ),
         pytest.param(
             "Global batch size: 8 GPUs x 4 x 4 = 256\n", "document says 8 x 4 x 4 = 256, but the product is 128", id="false arithmetic"
-        ),
-        pytest.param(
-            "The model is trained on 8 A100 GPUs with 80GB memory. Keep the global batch size the same:"
-            " `per_device_train_batch_size` x `gradient_accumulation_steps`.\n",
-            "document's arithmetic for the global batch size leaves out its 8 GPUs",
-            id="a formula without the GPUs",
         ),
         pytest.param(
             "- **Effective batch**: 64 samples (2 per device x 8 GPUs x 8 accumulation steps)\n",

@@ -12,11 +12,10 @@ from pytest_gbs.claims.grammars._candidate import digit
 from pytest_gbs.claims.pointing import Pointed, code_blocks, pointed_at, started_scripts
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.launch import ShortFormula
 from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
-from pytest_gbs.model.quantity import RANK_FACTORS, Name
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.blocks import directed, is_underline
 
@@ -43,7 +42,6 @@ class Paragraph(NamedTuple):
     declarations: tuple[Declaration, ...]
     names: tuple[str, ...]
     row: bool = False
-    short: ShortFormula | None = None
     block: Pointed | None = None
 
 
@@ -278,7 +276,7 @@ def _stated(source: Source, block: CommentBlock, *, row: bool = False, only_conf
         declarations = tuple(each._replace(force=Force.CONFIRMS) for each in declarations if each.force == Force.STATES)
     declarations = tuple(each._replace(paragraph=prose) for each in declarations)
     if names or declarations:
-        yield Paragraph(block.pieces[0][1], declarations, names, row, _short(source, block, declarations))
+        yield Paragraph(block.pieces[0][1], declarations, names, row)
 
 
 def _plain_batches(source: Source, block: CommentBlock) -> tuple[Declaration, ...]:
@@ -318,31 +316,10 @@ def _about_flags(text: str) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-_PER: Final = ("per_device", "per device", "per_gpu", "per gpu")
-
-
-def _short(source: Source, block: CommentBlock, declarations: tuple[Declaration, ...]) -> ShortFormula | None:
-    """The formula of the global batch that is made of what one GPU takes, in a paragraph that trains on several; None if it has none.
-
-    `the global batch size: per_device_train_batch_size x gradient_accumulation_steps`
-    """
-    gpus = next((each for each in declarations if each.name == Name.WORLD_SIZE and each.value > 1), None)
-    if gpus is None or not any(map(block.text.lower().__contains__, _PER)):
-        return None
-    from pytest_gbs.claims.grammars._formula import named_formulas
-
-    for start, stop in named_formulas(block.text, frozenset(RANK_FACTORS)):
-        if any(word in block.text[start:stop].lower() for word in _PER):
-            return ShortFormula(block.locate(source.path, start, stop), gpus)
-    return None
-
-
-def read_own_numbers(source: Source) -> Iterator[Declaration | ShortFormula]:
-    """Yield the batches that a document states together with arithmetic or the GPUs that share them, and formulas that leave GPUs out."""
+def read_own_numbers(source: Source) -> Iterator[Declaration]:
+    """Yield the batches that a document states together with arithmetic or the GPUs that share them."""
     for section in read_sections(source):
         for paragraph in section.paragraphs:
-            if paragraph.short is not None:
-                yield paragraph.short
             for each in paragraph.declarations:
                 is_batch = each.name == Name.GLOBAL_BATCH_SIZE and each.force in (Force.STATES, Force.ADVISES, Force.HISTORY)
                 if is_batch and (each.sum is not None or each.conditions):

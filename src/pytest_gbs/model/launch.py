@@ -82,13 +82,6 @@ class ModelCard(NamedTuple):
     factors: tuple[Quantity, ...]
 
 
-class ShortFormula(NamedTuple):
-    """A formula of a document that makes the batch of all GPUs of what one of them takes, where its paragraph trains on several."""
-
-    at: Location
-    gpus: Declaration
-
-
 class SettingList(NamedTuple):
     """The batch that a list of settings in a document states, and the micro batch and accumulation that the same list has."""
 
@@ -96,7 +89,7 @@ class SettingList(NamedTuple):
     factors: tuple[Quantity, ...]
 
 
-Mistake: TypeAlias = MissingFile | LostFlags | MisnamedSetting | ModelCard | Declaration | ShortFormula | SettingList
+Mistake: TypeAlias = MissingFile | LostFlags | MisnamedSetting | ModelCard | Declaration | SettingList
 """What may be wrong with a script or a document by itself."""
 
 

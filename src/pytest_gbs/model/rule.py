@@ -12,7 +12,7 @@ class Scope:
     """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`, LAUNCH one of a launch,
     RECIPE all runs of a recipe, REPOSITORY all `NodeClaim`s, UNREAD a script that was not read to its end (`Unread`), COMMAND what is
     wrong with the words of a launch in a script (`MissingFile`, `LostFlags`), or what a document says of itself
-    (`ModelCard`, `Declaration`, `ShortFormula`), SCHEDULE a `Schedule` of a program, OUTPUT a `SavedOutput` of a
+    (`ModelCard`, `Declaration`), SCHEDULE a `Schedule` of a program, OUTPUT a `SavedOutput` of a
     notebook, SETTINGS a `Run` of settings whose trainer no table knows."""
 
     FILE: Final = "file"

@@ -1,13 +1,12 @@
 """A sentence or a row of a table in a document states a batch that its own numbers refute.
 
-Four ways to do so: arithmetic that gives another product than it says; a global batch that the data-parallel ranks of the GPUs, tensor
-and pipeline parallel sizes beside it can't share; a formula for the global batch that multiplies what one GPU takes and leaves out the
-GPUs, where the same paragraph trains on several; a list or table of settings whose micro batch and accumulation give more for each GPU
-than the batch that it states, or no part of it.
+Three ways to do so: arithmetic that gives another product than it says; a global batch that the data-parallel ranks of the GPUs,
+tensor and pipeline parallel sizes beside it can't share; a list or table of settings whose micro batch and accumulation give more for
+each GPU than the batch that it states, or no part of it.
 
 What the framework does: it never reads a document.
 
-How to fix it: correct the number or the formula.
+How to fix it: correct the number.
 
 It stays silent if tensor or pipeline parallelism is not stated: the GPUs may be shared in ways that the document does not state.
 """
@@ -17,24 +16,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from pytest_gbs.arithmetic.wording import count, short
+from pytest_gbs.arithmetic.wording import short
 from pytest_gbs.model.declaration import Declaration, Factor
-from pytest_gbs.model.launch import Mistake, SettingList, ShortFormula
+from pytest_gbs.model.launch import Mistake, SettingList
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import PARALLEL, Name
 from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 
 
 def check(stated: Mistake) -> Iterator[Outcome]:
-    """Yield a finding for a formula that leaves out the GPUs, or a batch that what is said beside it refutes."""
-    if isinstance(stated, ShortFormula):
-        gpus = stated.gpus
-        left_out = count(gpus.value, Name.WORLD_SIZE)
-        message = f"document's arithmetic for the global batch size leaves out its {left_out}"
-        yield Finding(
-            ITS_RULE, message, Severity.WARNING, stated.at, "formula", (Related(gpus.at, short(gpus.name)),), holds="multiply by the GPUs"
-        )
-    elif isinstance(stated, SettingList):
+    """Yield a finding for a batch that what is said beside it refutes."""
+    if isinstance(stated, SettingList):
         yield from _not_in_list(stated)
     elif isinstance(stated, Declaration):
         yield from _false_arithmetic(stated) or _unshared(stated)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, StatedOperand, products
-from pytest_gbs.claims.grammars._batch import GLOBAL_MARKS, Label, labels, per_device
+from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, StatedOperand
+from pytest_gbs.claims.grammars._batch import GLOBAL_MARKS, Label, per_device
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at, tokenise
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
@@ -77,20 +77,6 @@ def _chained(tokens: Sequence[WordToken], product: Product, starts: dict[int, Pr
     used.add(behind.first)
     factors, divisors = product.factors + behind.factors[1:], product.divisors + behind.divisors
     return Product(product.first, behind.stop, factors, divisors, behind.value)
-
-
-def named_formulas(text: str, names: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """Yield where formulas of the global batch are in `text` that multiply just the sizes `names`, without any number."""
-    tokens = tokenise(text, 0, len(text))
-    called = labels(text, tokens)
-    taken = {i for label in called for i in range(label.first, label.stop)}
-    for formula in formulas(tokens, products(tokens, taken), called) if called else ():
-        product = formula.product
-        going_on = text_at(tokens, product.first - 1) in OPERATORS or text_at(tokens, product.stop) in (*OPERATORS, "=")
-        if formula.label is None or going_on or product.divisors or formula.results:
-            continue
-        if formula.names == names and all(operand.value is None for operand in product.operands):
-            yield tokens[product.first].start, tokens[product.stop - 1].stop
 
 
 def _with_names(names: Product, numbers: Product) -> Product:
