@@ -12,6 +12,7 @@ from typing import Final
 
 from pytest_gbs.claims.documents import cells_of, prose, read_sections
 from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.claims.grammars._sizes import size_called
 from pytest_gbs.model.declaration import Force
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import CommentBlock
@@ -21,22 +22,9 @@ from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import RANK_FACTORS, Name, Origin, Quantity
 
-_MICRO: Final = (
-    *("per device train batch size", "per device batch size", "batch size per device", "batch size per gpu", "per gpu batch size"),
-    *("per gpu train batch size", "micro batch size", "micro batch", "train micro batch size per gpu", "device batch size"),
-)
-_ACCUMULATION: Final = (
-    *("gradient accumulation steps", "gradient accumulation", "accumulation steps", "grad accumulation steps", "grad accumulation"),
-    *("grad accum", "grad accum steps", "gradient accum", "gradient accum steps"),
-)
 _TOTAL: Final = tuple(f"{mark} {what}" for mark in ("effective", "global", "total") for what in ("batch size", "batch", "train batch size"))
 # Of one device or of all.
 _PLAIN: Final = ("batch size", "train batch size", "training batch size")
-_SIZES: Final = {
-    **dict.fromkeys((*_MICRO, *_PLAIN), Name.MICRO_BATCH_SIZE),
-    **dict.fromkeys(_ACCUMULATION, Name.GRADIENT_ACCUMULATION_STEPS),
-    **dict.fromkeys(_TOTAL, Name.GLOBAL_BATCH_SIZE),
-}
 
 _item = lazy_pattern(r"[ \t]*[-*+][ \t]+([^:=|\n]{1,60}?)[*`_ \t]*[:=][*`_ \t]*")
 _number = lazy_pattern(
@@ -71,8 +59,16 @@ def _words(label: str) -> str:
     return _not_a_word().sub(" ", label.lower()).strip()
 
 
+def _size(label: str) -> str | None:
+    """The size that a row of this label is about, if it is one of a batch and its factors."""
+    if label in _TOTAL:
+        return Name.GLOBAL_BATCH_SIZE
+    name = Name.MICRO_BATCH_SIZE if label in _PLAIN else size_called(label)
+    return name if name in RANK_FACTORS else None
+
+
 def _lists(source: Source, rows: Sequence[_Row]) -> Iterator[SettingList]:
-    if not {_SIZES.get(label) for label, _ in rows}.issuperset(RANK_FACTORS):
+    if not {_size(label) for label, _ in rows}.issuperset(RANK_FACTORS):
         return
     filled = [found for found in _columns(source, rows) if any(name in found for name in RANK_FACTORS)]
     if len(filled) == 1 and Name.GLOBAL_BATCH_SIZE not in filled[0]:
@@ -88,7 +84,7 @@ def _columns(source: Source, rows: Sequence[_Row]) -> Iterator[dict[str, list[Qu
     """Yield the sizes that each column gives a number, of those that give any; one row may have thousands."""
     found: defaultdict[int, dict[str, list[Quantity]]] = defaultdict(dict)
     for label, cells in rows:
-        name = _SIZES.get(label)
+        name = _size(label)
         for number, (place, cell) in enumerate(cells if name is not None else ()):
             match = _number().match(cell)
             value = whole_number(match[1].replace(",", ""), MOST_DIGITS) if match else None

@@ -3,17 +3,15 @@
 With `auto_find_batch_size: true` the trainer makes the micro batch smaller each time the GPU runs out of memory. The claim is true only
 until then, which depends on the machine; the logs of the recipe's author do not show which batch the next run will have.
 
-With `streaming: true` and accumulation the Trainer does not know where the data ends. Micro batches that are left over there are added to
-the first step of the next pass; a pass with fewer micro batches than one step takes is not a step.
-
 What the framework does: transformers starts over with a smaller micro batch and leaves the accumulation as it is, so that
 the global batch shrinks as well. TRL's trainers that generate (GRPO, RLOO) refuse to start, which is an error with or without
 a claim.
 
 How to fix it: switch it off and write the micro batch that fits; raise `gradient_accumulation_steps` by the same factor to
-keep the global batch. Load data that are read more than once without streaming, or raise the micro batch instead of the accumulation.
+keep the global batch.
 
-It stays silent in recipes without a stated batch: in a comment, a name or the settings of the team.
+It stays silent in recipes without a stated batch: in a comment, a name or the settings of the team, and about the one step of
+each pass over streamed data (`streaming: true`) to which the micro batches are added that the pass before left over.
 Statements about hardware alone are not a claim about the batch.
 """
 

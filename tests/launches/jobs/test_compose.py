@@ -29,6 +29,26 @@ def test_what_trains_nothing_is_silent(tmp_path: Path, text: str) -> None:
     assert launched(checked(tmp_path, {"sft.yaml": RECIPE, "compose.yaml": text})) == []
 
 
+INDENTED = ">\n      torchrun --nproc_per_node 2 -m trl.scripts.sft\n        --config sft.yaml\n        --per_device_train_batch_size 1\n"
+
+
+@pytest.mark.parametrize(
+    "command", [INDENTED, INDENTED.replace(">", "|", 1), INDENTED.replace("torchrun", "env A='b c' torchrun")], ids=["folded", "as it is", "quotes"]
+)
+def test_a_command_without_a_shell_goes_on_in_the_next_line(tmp_path: Path, command: str) -> None:
+    """Compose cuts a text into words at blanks and line breaks: 1 x 4 on 2 GPUs, and nothing to complain of."""
+    found = checked(tmp_path, {"sft.yaml": RECIPE, "compose.yaml": service(command)})
+    assert batches(found) == [8]
+    assert [finding.code for file in found.files for finding in file.findings] == []
+
+
+def test_a_command_of_a_shell_ends_with_its_line(tmp_path: Path) -> None:
+    command = "|\n      bash -c 'torchrun --nproc_per_node 2 -m trl.scripts.sft --config sft.yaml\n      --per_device_train_batch_size 1'\n"
+    found = checked(tmp_path, {"sft.yaml": RECIPE, "compose.yaml": service(command)})
+    assert batches(found) == [16]
+    assert [finding.code for file in found.files for finding in file.findings] == ["GBS312"]
+
+
 # 2 x 4 on each GPU
 CASES = {
     "a text": (service(RUN.format(each=2, path="sft.yaml")), 16),

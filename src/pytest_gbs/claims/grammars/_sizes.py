@@ -71,6 +71,11 @@ def _first_words() -> frozenset[str]:
     return frozenset(name.partition(" ")[0] for name in _names())
 
 
+def size_called(words: str) -> str | None:
+    """The size of which `words`, in lower case and with single spaces, are a name in prose; None if they are none."""
+    return None if words in _ONLY_IN_FORMULAS else _names().get(words)
+
+
 class SizeName(NamedTuple):
     """A run of tokens, up to `stop` (excluded), that names a size."""
 

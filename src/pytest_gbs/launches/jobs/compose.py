@@ -30,7 +30,7 @@ def read(document: Document, _: Documents) -> Iterator[Job]:
         machines = Machines(_ONE, _gpus(document, service), tuple(_mounts(service)), in_image=True)
         folder = Folder(text(child(service, "working_dir")) or "")
         if isinstance(run, Scalar) and entry is None:
-            yield Job(_unescaped(parts(document, run)), (), environment, machines, folder, name)
+            yield Job(_in_one_line(_unescaped(parts(document, run))), (), environment, machines, folder, name)
         elif items(run) or items(entry):
             words = command(document, (*items(entry), *items(run)), {})
             if words:
@@ -74,6 +74,20 @@ def _unescaped(found: Parts) -> Parts:
 
 
 _sign = lazy_pattern(r"\$\$")
+
+
+def _in_one_line(found: Parts) -> Parts:
+    """A command with blanks for its line breaks: compose cuts a text into words as a shell does, and runs none. Those in quotes stay."""
+    texts = ["?" if part.text is None else part.text for part in found]
+    text = _quotes_or_break().sub(lambda match: " " if match.group() == "\n" else match.group(), "".join(texts))
+    made, place = [], 0
+    for part, old in zip(found, texts, strict=True):
+        made.append(part if part.text is None else part._replace(text=text[place : place + len(old)]))
+        place += len(old)
+    return tuple(made)
+
+
+_quotes_or_break = lazy_pattern(r"""\\.|'[^']*'|"(?:[^"\\]|\\.)*"|\n""")
 
 
 FORMAT = JobFormat("compose", "services of docker compose: command, environment, devices", r"^services[ \t]*:", read)
