@@ -26,6 +26,10 @@ TOKENS = "tokens_per_step"
         "512 tokens per step",
         "2 token per expert, 4096 in all",
         "loss per token per step: 4096",
+        "8192-token batches fit",
+        "a 1M token micro batch",
+        "1M token evaluation batches",
+        "one 2M token shard, a batch of 4",
     ],
 )
 def test_other_tokens_are_not_a_batch(text: str) -> None:
@@ -47,6 +51,10 @@ def test_other_tokens_are_not_a_batch(text: str) -> None:
         ("global batch size 64 x 4096 tokens = 262144 tokens", 262_144),
         ("GBS = 64 x 4096 tokens per sample = 256k", 262_144),
         ("batch size of 2M tokens", 2_097_152),
+        ("4M token global batch size on 64 nodes", 4_194_304),
+        ("0.5M-token batches", 524_288),
+        ("2M tokens batch size", 2_097_152),
+        ("500,000 token training batch", 500_000),
         ("At seq=4096, batch=16: ~65k tokens/iter, ~280 iters/hour", 65_000),
     ],
 )

@@ -23,6 +23,7 @@ _OF: Final = words("of = : is ~ about ( size approximately")
 _SIGNS: Final = ("x", "*", "/", "//", "+", "->")
 _LABELS: Final = ("tokens per", "tokens_per", "tokens/", "token per", "token/")
 _LEAST: Final = 1000
+_LEAST_OF_BATCH: Final = 100_000  # in front of "batch": an 8,192-token batch may be a micro batch
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
@@ -52,7 +53,8 @@ def _totals(tokens: Sequence[WordToken], beside_batch: bool) -> Iterator[tuple[i
         if numeral is None or numeral.value < _LEAST:
             continue
         if UNITS.get(text_at(tokens, unit)) == "tokens":
-            stated = _per_step(tokens, unit + 1) or _of_batch(tokens, i) or (beside_batch and _stands_alone(tokens, unit + 1))
+            per_step, of_batch = _per_step(tokens, unit + 1), _of_batch(tokens, i) or _is_batch(tokens, unit + 1, numeral)
+            stated = per_step or of_batch or (beside_batch and _stands_alone(tokens, unit + 1))
         else:
             stated = _is_labelled(tokens, i)
         if stated:
@@ -65,6 +67,11 @@ def _per_step(tokens: Sequence[WordToken], i: int) -> bool:
     i += 1
     i = past(tokens, i, _STEP_KINDS)
     return text_at(tokens, i) in STEPS or text_at(tokens, i - 1) == "update"
+
+
+def _is_batch(tokens: Sequence[WordToken], i: int, numeral: Numeral) -> bool:
+    """Whether "batch" is behind the number of tokens that ends in front of token `i`: `4M token global batch size`."""
+    return numeral.value >= _LEAST_OF_BATCH and text_at(tokens, past(tokens, i, _STEP_KINDS)) in ("batch", "batches")
 
 
 def _of_batch(tokens: Sequence[WordToken], i: int) -> bool:
@@ -105,6 +112,7 @@ GRAMMAR = Grammar(
         "~4M tokens per step",
         "1,048,576 tokens per optimizer step",
         "batch size of 2M tokens",
+        "4M token batch",
         "tokens per batch: 4M",
         "tokens/step = 16 * 2048 = 32768",
     ),
