@@ -77,6 +77,7 @@ GLOBAL = "global_batch_size"
         ("a smaller batch\n(GBS=2048) at 49k context", 2048),
         ("GBS: 128 / micro: 2 / accumulation: 8", 128),
         ("global batch size 128, 8 nodes", 128),
+        ("effective batch size 128, 2 optimizer steps per rollout", 128),
         ("GBS 64 / (LBS 4 x 8 GPUs) = 2 grad-accum microbatches.", 64),
         ("RLVR teacher (GBS=512, 192k context)", 512),
         ("same training as that recipe (GBS=2048,\n49k context, 32+28 cluster)", 2048),

@@ -160,4 +160,5 @@ def is_list(tokens: Sequence[WordToken], i: int) -> bool:
 
 _COUNTED: Final = DEVICE_UNITS | words(
     "per accumulation gradient grad accum micro tokens tok context ctx seq seqlen sequence length epoch epochs step steps layers experts lr"
+    " optimizer optim updates prompts generations rollouts warmup"
 )
