@@ -148,6 +148,29 @@ class TestHook:
         write(repo, {"ci.yaml": "on: push\n", "sft.yaml": STALE})
         assert gbs("check", "--hook", "ci.yaml") == (0, "", "")
 
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("chart/deploy.yaml", "spec:\n  replicas: {{ .Values.n }}\n  {{- if .Values.x }}\n  x: 1\n  {{- end }}\n"),
+            ("tests/data/broken.json", '{"a": [1, '),
+            ("old.py", "print 'python 2'\n"),
+            ("newer.py", "except\nbatch_size = 8\n"),  # as a version of Python may read that is newer than this one
+        ],
+    )
+    @pytest.mark.parametrize("command", ["check", "fix"])
+    def test_a_file_that_can_not_be_read_and_holds_no_recipe_is_not_complained_of(
+        self, name: str, text: str, command: str, repo: Path, gbs: Gbs
+    ) -> None:
+        """Nobody named it: it is among what changed."""
+        write(repo, {name: text, "sft.yaml": GOOD})
+        assert gbs(command, "--hook", name).code == 0
+        assert gbs(command, name).code == 1
+
+    def test_a_recipe_that_can_not_be_read_is_complained_of(self, repo: Path, gbs: Gbs) -> None:
+        write(repo, {"sft.yaml": GOOD + "report_to: [wandb\n"})
+        said = gbs("check", "--hook", "--format", "concise", "sft.yaml")
+        assert (said.code, "GBS001" in said.out) == (1, True)
+
     def test_an_excluded_file_is_silent_although_it_is_named(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"old/sft.yaml": STALE, "gbs.toml": "exclude = ['old']\n"})
         assert gbs("check", "--hook", "old/sft.yaml") == (0, "", "")

@@ -61,12 +61,20 @@ class FileJudge:
     """Reads and judges one file after the other.
 
     `parents` are the files that others were found to include, `doubted` the scripts that leave open what they launch; `launches` are
-    those of the repository, None if it has no script, and `shared` the policies that several recipes share.
+    those of the repository, None if it has no script, and `shared` the policies that several recipes share. No person named the files
+    if they are `listed`.
     """
 
     def __init__(
-        self, repository: Repository, evidence: HardwareLookup, reporting: Reporting, locked_batches: tuple[LockedBatches, ...]
+        self,
+        repository: Repository,
+        evidence: HardwareLookup,
+        reporting: Reporting,
+        locked_batches: tuple[LockedBatches, ...],
+        *,
+        listed: bool = False,
     ) -> None:
+        self._listed = listed
         self._repository, self._evidence, self._reporting = repository, evidence, reporting
         self._locked_batches, self._rules = locked_batches, reporting.rules
         self._companions = Companions(self._repository.tree)
@@ -244,8 +252,8 @@ class FileJudge:
         return repository.document_cache.once("trains alone", lambda: is_one_process(repository.tree, repository.all_paths))
 
     def unreadable(self, path: str, problem: Unreadable, named: bool) -> FileResult:
-        """What is said of a file that can't be read: nothing, if it neither matters nor was named."""
-        reported = named or problem.matters
+        """What is said of a file that can't be read: nothing, if it neither matters nor was named by a person."""
+        reported = problem.matters or (named and not self._listed)
         judgement = judge_file(problem, self._rules, Scope.UNREADABLE) if reported else NOTHING_FOUND
         return FileResult(path, Role.UNREADABLE, named, judgement, problem.source, problem=problem.reason)
 

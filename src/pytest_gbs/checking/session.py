@@ -43,6 +43,7 @@ class CheckOptions(NamedTuple):
     Up to `jobs` processes share the work if there is enough of it; the report is the same. With `found` targets count as if their
     folders had been named: what is not a recipe is passed over, and no other recipe is reported because it rests on one of them.
     `memory` is that of earlier checks of a tree that gives the same `Source` for the same text; the report is the same.
+    With `listed` no person named the targets: of those that can't be read only recipes and launcher files are reported.
     """
 
     keep_runs: bool = False
@@ -50,6 +51,7 @@ class CheckOptions(NamedTuple):
     jobs: int = 1
     found: bool = False
     memory: Memory | None = None
+    listed: bool = False
 
 
 KEEP_RUNS: Final = CheckOptions(keep_runs=True)
@@ -111,7 +113,7 @@ class _Check:
         self.reporting = Reporting(repository, settings, options.keep_runs)
         self.evidence = HardwareLookup(repository, settings, given)
         self.rules = self.reporting.rules
-        self.judge = FileJudge(repository, self.evidence, self.reporting, self._locked_batches())
+        self.judge = FileJudge(repository, self.evidence, self.reporting, self._locked_batches(), listed=options.listed)
 
     @property
     def launches(self) -> LaunchIndex | None:

@@ -34,11 +34,12 @@ def fixed_files(request: CheckRequest, arguments: argparse.Namespace) -> FixResu
         raise UsageError("--add-ignore silences the findings that the fixes would remove: give only one of them")
     if STDIN in arguments.paths and not arguments.diff and len(request.targets) > 1:
         raise UsageError("standard input is fixed by itself: leave out the other paths")
+    options = api.CheckOptions(listed=request.listed)
     if arguments.add_ignore is not None:
-        return api.ignore(request.tree, request.targets, request.settings, request.given, arguments.add_ignore)
+        return api.ignore(request.tree, request.targets, request.settings, request.given, arguments.add_ignore, options=options)
     kinds = [Applicability.SETTINGS] if arguments.fix_settings else []
     kinds += [Applicability.DECLARATIONS] if arguments.fix_declarations else []
-    return api.fix(request.tree, request.targets, request.settings, request.given, kinds)
+    return api.fix(request.tree, request.targets, request.settings, request.given, kinds, options=options)
 
 
 def write(request: CheckRequest, found: FixResult) -> None:

@@ -30,7 +30,10 @@ STDIN: Final = "-"
 
 
 class CheckRequest(NamedTuple):
-    """One check to be done. `targets` are relative to `root`; `names_file` is true if the user named a file itself."""
+    """One check to be done. `targets` are relative to `root`; `names_file` is true if the user named a file itself.
+
+    They are `listed` if a machine wrote them, as pre-commit does.
+    """
 
     root: str
     folder: str  # the current folder
@@ -40,6 +43,7 @@ class CheckRequest(NamedTuple):
     given: CommandLineHardware
     names_file: bool
     jobs: int = 1
+    listed: bool = False
 
     def seen(self, path: str) -> str:
         """A path of the tree as it is seen from the current folder."""
@@ -52,7 +56,7 @@ class CheckRequest(NamedTuple):
         return report
 
     def _check(self, targets: tuple[str, ...], keep_runs: bool) -> Report:
-        options = CheckOptions(keep_runs=keep_runs, jobs=self.jobs)
+        options = CheckOptions(keep_runs=keep_runs, jobs=self.jobs, listed=self.listed)
         if not sys.stderr.isatty():
             return check(self.tree, targets, self.settings, self.given, options)
         from pytest_gbs.cli._progress import ProgressTree

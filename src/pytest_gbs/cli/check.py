@@ -108,7 +108,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _request(arguments: argparse.Namespace) -> CheckRequest:
     """What is to be checked, and against what."""
-    request = read_request(arguments)
+    request = read_request(arguments)._replace(listed=arguments.hook)
     if not arguments.against_run:
         return request
     from pytest_gbs.cli._against_run import against

@@ -33,7 +33,12 @@ INDENTED = ">\n      torchrun --nproc_per_node 2 -m trl.scripts.sft\n        --c
 
 
 @pytest.mark.parametrize(
-    "command", [INDENTED, INDENTED.replace(">", "|", 1), INDENTED.replace("torchrun", "env A='b c' torchrun")], ids=["folded", "as it is", "quotes"]
+    "command",
+    [
+        pytest.param(INDENTED, id="folded"),
+        pytest.param(INDENTED.replace(">", "|", 1), id="as it is"),
+        pytest.param(INDENTED.replace("torchrun", "env A='b c' torchrun"), id="quotes"),
+    ],
 )
 def test_a_command_without_a_shell_goes_on_in_the_next_line(tmp_path: Path, command: str) -> None:
     """Compose cuts a text into words at blanks and line breaks: 1 x 4 on 2 GPUs, and nothing to complain of."""
