@@ -44,3 +44,10 @@ def word_of(command: Command, option: str) -> Word:
     """The word behind an option."""
     texts = argv(command)
     return command.words[texts.index(option) + 1]
+
+
+def paid(text: str) -> int:
+    """How many statements and words it takes to read a script."""
+    steps: list[int] = []
+    read_commands(Source("run.sh", text), OtherFiles({}.get, {}.__contains__, steps.append))
+    return sum(steps)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import patterns
 from pytest_gbs.shell.assignments import Assigning
 from pytest_gbs.shell.limits import MOST_TURNS
@@ -23,6 +24,22 @@ if TYPE_CHECKING:
 
 _CHEAP: Final = 8  # plain words of a `case` for the price of one step: loops over arguments compare each with dozens of them
 _QUOTED: Final = ("string", "raw_string")
+
+
+# The answer of a clause, the nodes of its condition, its statements, and the variables that they set if they do nothing else.
+_Choice: TypeAlias = tuple[Truth, list["Node"], list["Node"], frozenset[str] | None]
+
+
+class _Late(NamedTuple):
+    """A clause that only `sets` variables, and how many clauses before it were read."""
+
+    place: int
+    body: list[Node]
+    sets: frozenset[str]
+
+
+def _nothing() -> None:
+    """What is done behind a turn of a loop without a third expression."""
 
 
 class ControlFlow(Assigning):
@@ -45,17 +62,17 @@ class ControlFlow(Assigning):
             self.choose(node, self.case_clauses(node))
         return UNKNOWN
 
-    def if_clauses(self, node: Node) -> Iterator[tuple[Truth, list[Node], list[Node]]]:
+    def if_clauses(self, node: Node) -> Iterator[_Choice]:
         """Read each condition in turn and yield its answer, its nodes and the statements under it."""
         for clause in [node, *(child for child in node.children if child.type in ("elif_clause", "else_clause"))]:
             if clause.type == "else_clause":
-                yield YES, [], clause.children
+                yield YES, [], clause.children, None
                 continue
             inside = [child for child in clause.children if child.type not in ("elif_clause", "else_clause")]
             then = next((number for number, child in enumerate(inside) if child.type == "then"), len(inside))
-            yield self.run_all(inside[:then]), inside[:then], inside[then + 1 :]
+            yield self.run_all(inside[:then]), inside[:then], inside[then + 1 :], None
 
-    def case_clauses(self, node: Node) -> Iterator[tuple[Truth, list[Node], list[Node]]]:
+    def case_clauses(self, node: Node) -> Iterator[_Choice]:
         """Yield for each pattern whether the value matches it, and the statements under it."""
         value = node.child_by_field_name("value")
         parts = self.value(value) if value is not None else ()
@@ -65,7 +82,7 @@ class ControlFlow(Assigning):
         for clause in clauses:
             fits = None if text is None else self.fits(clause, text)
             always = fits is not False and self.fits(clause, "\x00") is True
-            yield YES if always else Truth(fits, default and fits is not None), [], clause.body
+            yield YES if always else Truth(fits, default and fits is not None), [], clause.body, clause.sets
 
     def clauses_of(self, node: Node) -> list[Clause]:
         """The clauses of a `case`, found once: a loop over arguments reads it for each of them."""
@@ -79,7 +96,8 @@ class ControlFlow(Assigning):
         """One clause of a `case`."""
         nodes = item.children_by_field_name("value")
         closing = next((number for number, child in enumerate(item.children) if child.type == ")"), len(item.children))
-        clause = Clause(set(), [], [], len(nodes) // _CHEAP, item.children[closing + 1 :])
+        body = item.children[closing + 1 :]
+        clause = Clause(set(), [], [], len(nodes) // _CHEAP, body, self.only_set(body))
         for node in nodes:
             start, stop = self.text.span(node)
             fixed = not _expands().search(self.text.string, start, stop) and not self.text.hidden(start, stop)
@@ -90,7 +108,16 @@ class ControlFlow(Assigning):
                 clause.plain.add(pattern)
             else:
                 clause.patterns.append(pattern)
-        return clause
+        return clause._replace(sets=None) if clause.others else clause
+
+    def only_set(self, body: list[Node]) -> frozenset[str] | None:
+        """The variables that statements set which do nothing else, but for `shift`; None if they do more, or may."""
+        statements = [(node, self.raw(node)) for node in body if node.is_named and node.type != "comment"]
+        sets = [_assigned().match(raw) if node.type == "variable_assignment" else None for node, raw in statements]
+        for (node, raw), name in zip(statements, sets, strict=True):
+            if node.has_error or (name is None and not _shift().fullmatch(raw)) or _does_more().search(raw):
+                return None
+        return frozenset(name.group(1) for name in sets if name is not None)
 
     def fits(self, clause: Clause, text: str) -> bool | None:
         """Whether one of the patterns of a clause of `case` matches `text`."""
@@ -107,39 +134,69 @@ class ControlFlow(Assigning):
                 found.append(patterns.matches(pattern, text))
         return True if True in found else None if None in found else False
 
-    def choose(self, node: Node, clauses: Iterator[tuple[Truth, list[Node], list[Node]]]) -> tuple[list[Node], bool] | None:
+    def choose(self, node: Node, clauses: Iterator[_Choice]) -> tuple[list[Node], bool] | None:
         """Read the clauses that may be taken, and go on as any of them may have left things.
+
+        Those that are not by default, and only set variables, come last: a loop over arguments meets dozens of them in each turn.
 
         None if one is taken for certain; else the conditions of those that are taken by default and end the script, and whether a
         clause with commands ends it.
         """
         ends: list[tuple[ShellState, bool]] = []
         ended: list[Node] = []
+        late: list[_Late] = []
         count, has_commands = len(self.commands), False
         doubt, decided = False, False  # whether an earlier condition is unknown; whether one is met by default
-        for answer, condition, body in clauses:
+        for answer, condition, body, sets in clauses:
             if self.state.ended():
                 break
-            if answer.value is False and not answer.default:
+            if answer.value is False and (not answer.default or sets is not None):
+                late += [_Late(len(ends), body, sets)] if answer.default and sets is not None else []
                 continue
             otherwise = self.state.copy()
             taken = answer.value is True and not decided and not doubt
             with self.maybe(not taken):
                 self.run_all(body)
             by_default = answer.default or (taken and self.state.over == EXIT and self.is_blank(condition, body, otherwise))
-            ends.append((self.state.copy(), taken and (by_default or bool(ends))))
+            ends.append((self.state.copy(), taken and (by_default or bool(ends or late))))
             decided = decided or taken
             has_commands = has_commands or (bool(self.state.over) and len(self.commands) > count)
             if self.state.over in (EXIT, RETURN) and taken and by_default:
                 ended += condition
             if answer.value is True and not by_default:
-                join(self.state, ends, self.at(node))
+                self.join_late(ends, late, otherwise, self.at(node))
                 return None
             doubt = doubt or answer.value is None
             self.state.become(otherwise)
-        ends.append((self.state.copy(), not doubt and not decided and bool(ends)))
-        join(self.state, ends, self.at(node))
+        otherwise = self.state.copy()
+        ends.append((otherwise, not doubt and not decided and bool(ends or late)))
+        self.join_late(ends, late, otherwise, self.at(node))
         return ended, has_commands
+
+    def join_late(self, ends: list[tuple[ShellState, bool]], late: list[_Late], before: ShellState, at: Location) -> None:
+        """Go on as one of `ends`, or as a clause of `late` leaves the state `before`.
+
+        Where one is taken by default, a variable keeps its value and is known to be a default; one that is so already stays as it is.
+        """
+
+        def left_by(clause: _Late) -> tuple[ShellState, bool]:
+            self.state.become(before.copy())
+            with self.maybe():
+                self.run_all(clause.body)
+            return self.state.copy(), False
+
+        if late and not any(marked and not state.over for state, marked in ends):
+            for clause in reversed(late):
+                ends.insert(clause.place, left_by(clause))
+            late = []
+        join(self.state, ends, at)
+        settled: set[str] = set()
+        for clause in late:
+            known = {name: self.state.variables.get(name) for name in clause.sets - settled}
+            settled.update(name for name, variable in known.items() if variable is None or variable.is_lowered(at, name))
+            if not clause.sets <= settled:
+                result = self.state.copy()
+                join(self.state, [(result, True), left_by(clause)], at)
 
     def is_blank(self, condition: list[Node], body: list[Node], before: ShellState) -> bool:
         """Whether a branch fails because of what the script itself leaves empty: it is only run once that is filled in (`IMAGE=""`)."""
@@ -228,10 +285,10 @@ class ControlFlow(Assigning):
             return answer.negated() if until else answer
 
         constant = len(asked) == 1 and self.raw(asked[0]) in ("true", ":", "false", "[ 1 ]", "((1))")
-        self.repeat(body, condition, lambda: YES, 2 if constant else MOST_TURNS)
+        self.repeat(body, condition, _nothing, 2 if constant else MOST_TURNS)
         return UNKNOWN
 
-    def repeat(self, body: Node, condition: Callable[[], Truth], after: Callable[[], Truth], most: int = MOST_TURNS) -> None:
+    def repeat(self, body: Node, condition: Callable[[], Truth], after: Callable[[], object], most: int = MOST_TURNS) -> None:
         """Read a loop turn by turn while its condition is known, and for all turns at once from where it is not."""
         before, count = self.state.copy(), len(self.commands)
         with self.loop() as frame:
@@ -285,12 +342,16 @@ class ControlFlow(Assigning):
         if states:
             join(self.state, [(self.state.copy(), False), *((state, False) for state in states)], at)
 
-    def any_turns(self, body: Node, start: Callable[[], object], after: Callable[[], object] = lambda: None, *, none: bool = False) -> None:
+    def any_turns(self, body: Node, start: Callable[[], object], after: Callable[[], object] = _nothing, *, none: bool = False) -> None:
         """Read a loop of unknown turns: what changes in one is unknown in all; `none` if by default there is no turn."""
         before = self.state.copy()
         changing = set[str]()
         for _ in range(3):
-            found = set(before.changed(self.trial(body, start, after, before, changing))) | changing
+            end = self.trial(body, start, after, before, changing)
+            found = set(before.changed(end)) | changing
+            if found == changing and self.muted and after is _nothing:  # what follows would do the same, without a trace
+                join(self.state, [(before, none), (end, False)], self.at(body))
+                return
             if found == changing:
                 break
             changing = found
@@ -328,5 +389,9 @@ class ControlFlow(Assigning):
 
 _failure = lazy_pattern(r"\bexit[ \t]+[1-9]")
 _names = lazy_pattern(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
+_assigned = lazy_pattern(r"([A-Za-z_]\w*)\+?=", re.ASCII)
+_shift = lazy_pattern(r"shift(?: [0-9]+)?")
+# What an expansion may do besides: run a command, give a variable a value, end the script, count.
+_does_more = lazy_pattern(r"`|[$<>]\(|\$\{[^}]*(?:\+\+|--|[^}#%]=|:?\?)")
 _expands = lazy_pattern(r"[$`]")
 _plain = lazy_pattern(r"[\w./=:,+-]+")

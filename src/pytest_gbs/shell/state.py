@@ -61,6 +61,10 @@ class Variable(NamedTuple):
             return self._replace(parts=lowered(self.parts, at, name))
         return self._replace(parts=lowered(self.parts, at, name), items=tuple(_lowered_item(item, at, name) for item in self.items))
 
+    def is_lowered(self, at: Location, name: str) -> bool:
+        """Whether `lowered` would give the same."""
+        return lowered(self.parts, at, name) is self.parts and all(_lowered_item(item, at, name) is item for item in self.items or ())
+
 
 def _lowered_item(item: tuple[str, Parts], at: Location, name: str) -> tuple[str, Parts]:
     parts = lowered(item[1], at, name)
@@ -257,7 +261,7 @@ def join(state: ShellState, branches: list[tuple[ShellState, bool]], at: Locatio
 
 def _kept(name: str, mine: Variable | None, other: Variable | None, at: Location) -> Variable | None:
     """The value that both have if they differ in nothing but being exported, or a default."""
-    if mine is None or other is None:
+    if mine is None or other is None or _count(mine) != _count(other):
         return None
     exported = mine.exported or other.exported
     for one in (mine, mine.lowered(at, name)):
@@ -265,6 +269,11 @@ def _kept(name: str, mine: Variable | None, other: Variable | None, at: Location
             if one._replace(exported=exported).same(two._replace(exported=exported)):
                 return one._replace(exported=exported)
     return None
+
+
+def _count(variable: Variable) -> int:
+    """The items of an array, -1 for a variable that is none; lowered, it has as many."""
+    return -1 if variable.items is None else len(variable.items)
 
 
 def _lengthened(name: str, mine: Variable | None, other: Variable | None, at: Location) -> Variable | None:

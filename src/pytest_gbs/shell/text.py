@@ -32,7 +32,7 @@ _ESCAPABLE: Final = '$`"\\\n'
 class Clause(NamedTuple):
     """A clause of `case`: its `plain` words, its `patterns`, other patterns that depend on variables, and its statements.
 
-    `price` is what it costs to compare a text with it.
+    `price` is what it costs to compare a text with it. `sets` are the variables that its statements set, if they do nothing else.
     """
 
     plain: set[str]
@@ -40,6 +40,7 @@ class Clause(NamedTuple):
     others: list[Node]
     price: int
     body: list[Node]
+    sets: frozenset[str] | None
 
 
 class ShellText:

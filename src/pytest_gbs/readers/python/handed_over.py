@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_gbs.model.location import grouped
 from pytest_gbs.readers.python.modules import Bound
 from pytest_gbs.readers.python.results import NAMESPACE, Made, Value
-from pytest_gbs.readers.python.scopes import Scope
 from pytest_gbs.readers.python.values import Evaluator
 
 # A class that has one of these makes batches of its own, whatever the arguments say that it makes.
@@ -45,10 +45,10 @@ def _is_of_command_line(value: Value, evaluator: Evaluator) -> bool:
 def _reached(nodes: set[ast.AST], file: Bound) -> set[ast.AST]:
     """`nodes`, functions of a file, and those of the file that they call by name, and these in turn."""
     scopes, pending = file.program.scopes, list(nodes)
+    called = grouped((scope, call.func.id) for call, scope in scopes.calls if isinstance(call.func, ast.Name))
     while pending:
-        inside: Scope = scopes.inner[pending.pop()]
-        called = {call.func.id for call, scope in scopes.calls if scope is inside and isinstance(call.func, ast.Name)}
-        new = {each.node for name in called for each in scopes.module.names.get(name, ()) if isinstance(each.node, ast.FunctionDef)}
-        pending += new - nodes
-        nodes = nodes | new
+        names = called.get(scopes.inner[pending.pop()], ())
+        new = {each.node for name in names for each in scopes.module.names.get(name, ()) if isinstance(each.node, ast.FunctionDef)} - nodes
+        pending += new
+        nodes.update(new)
     return nodes
