@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_gbs.claims.documents import read_sections
+from pytest_gbs.model.limits import MOST_STATED
 from pytest_gbs.model.location import Source
 
 
@@ -89,3 +90,10 @@ def test_restructured_text_has_sections_and_prose() -> None:
     text = "Results\n=======\n\nSeen.\n\nTrain\n=====\n\n.. code:: sh\n\n   run.sh\n\n* Use ``a.yaml``: global batch size 32.\n"
     assert _stated(text, "a.rst") == [("global_batch_size", 32, "32")]
     assert [section.level for section in read_sections(Source("a.rst", text))] == [0, 1]
+
+
+def test_what_states_too_much_states_nothing() -> None:
+    """A table of thousands of runs takes long to read, and is about none of them for certain."""
+    table = "| Recipe | GBS | lr |\n|---|---:|---|\n"
+    assert len(_stated(table + "| `a.yaml` | 64 | 1e-5 |\n" * MOST_STATED)) == MOST_STATED
+    assert _stated(table + "| `a.yaml` | 64 | 1e-5 |\n" * (MOST_STATED + 1)) == []

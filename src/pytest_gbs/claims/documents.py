@@ -12,7 +12,7 @@ from pytest_gbs.claims.grammars._candidate import digit
 from pytest_gbs.claims.pointing import Pointed, code_blocks, pointed_at, started_scripts
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
+from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS, MOST_STATED
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Name
@@ -73,7 +73,7 @@ class Section(NamedTuple):
 def read_sections(source: Source) -> tuple[Section, ...]:
     """The sections of a document with what they state, without those whose heading says that they report results or history.
 
-    A document without any word of a batch has none, nor has one that is a list of changes, or is too long.
+    A document without any word of a batch has none, nor has one that is a list of changes, is too long, or states too much.
     """
     lower = source.text.lower()
     name = source.path.rpartition("/")[2].lower()
@@ -82,6 +82,7 @@ def read_sections(source: Source) -> tuple[Section, ...]:
     found: list[Section] = []
     shown = code_blocks(source)
     skipped = 0  # the level of the heading whose section is left out
+    stated = 0
     for number, (level, start, stop, heading) in enumerate(_headed(source)):
         if number >= MOST_SECTIONS:
             return ()
@@ -89,8 +90,13 @@ def read_sections(source: Source) -> tuple[Section, ...]:
             continue
         skipped = level if level and _is_elsewhere(heading.lower()) else 0
         if not skipped:
-            paragraphs = tuple(_paragraphs(source, start, stop, shown))
-            found.append(Section(level, start, stop, paragraphs, started_scripts(source.text, start, stop)))
+            paragraphs: list[Paragraph] = []
+            for each in _paragraphs(source, start, stop, shown):
+                stated += len(each.declarations)
+                if stated > MOST_STATED:
+                    return ()
+                paragraphs.append(each)
+            found.append(Section(level, start, stop, tuple(paragraphs), started_scripts(source.text, start, stop)))
     return tuple(found)
 
 

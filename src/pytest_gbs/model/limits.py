@@ -38,6 +38,7 @@ MOST_POWER: Final = 64  # the exponent of a power in a program; what one with a 
 DEEPEST_BRACKETS: Final = 4  # brackets within each other in arithmetic; deeper arithmetic is not checked
 LONGEST_PROSE: Final = 200_000  # characters of a document; what a longer one states is not read
 MOST_SECTIONS: Final = 500  # sections of a document; what one with more of them states is not read
+MOST_STATED: Final = 500  # batch and hardware sizes that a document states; what one with more of them states is not read
 MOST_SUBJECTS: Final = 8  # recipes and launches that a statement of a document may be about; it is about none of more
 MOST_CLAIMS_OF_LAUNCH: Final = 20  # claims of a recipe that each of its launches is compared with; later ones are about the recipe alone
 MOST_SUPPRESSIONS: Final = 500  # `gbs: ignore` comments of a file; those behind them silence nothing
