@@ -49,5 +49,5 @@ def word_of(command: Command, option: str) -> Word:
 def paid(text: str) -> int:
     """How many statements and words it takes to read a script."""
     steps: list[int] = []
-    read_commands(Source("run.sh", text), OtherFiles({}.get, {}.__contains__, steps.append))
+    read_commands(Source("run.sh", text), OtherFiles(lambda _: None, lambda _: False, steps.append))
     return sum(steps)
