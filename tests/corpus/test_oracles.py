@@ -46,9 +46,12 @@ _PLAN = (
     " launch alone"
 )
 _LOST = "the framework trains, with another accumulation than the script says: a comment ends the command before that flag"
+_FILLED = "a file without a batch may be one that its program fills in: transformers until 4.5.1 refuses any other"
 EXCEPTIONS = {
+    "deepspeed-0002": _FILLED,
     "deepspeed-0021": _AUTO,
     "deepspeed-0153": _AUTO,
+    "deepspeed-0162": _FILLED,
     "megatron-0103": _EXPERTS,
     "megatron-0142": _EXPERTS,
     "megatron-bridge-0011": _BASE,

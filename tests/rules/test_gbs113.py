@@ -39,6 +39,7 @@ SILENT = {
     "GPUs without a name": settings(4, 8, "effective batch = 4 x 8 x 2 = 64"),
     "GPUs and no accumulation": settings(48, 1, "effective batch = 48 x 4 = 192"),
     "a word for the processes": settings(4, 8, "effective batch = 4 * 8 * num_gpus"),
+    "GPUs with their nodes": settings(4, 8, "4 * 8 * 16 GPUs (2 nodes) = 512 effective"),
     "half, on two processes for all that is known": settings(2, 8, "effective batch = 32"),
     "a batch size of all": settings(32, 8, "effective batch = 32"),
     "the micro batches of a batch size of all": settings(64, 8, "micro batch 8 x 8 accumulation = 64"),
@@ -85,6 +86,10 @@ FIRING = {
         "# micro_batch=4 * seq_len=512 = 2,048 tokens per step\n# grad_accum=16 -> effective batch = 64 * 512 = 32,768 tokens\n"
         "batch_size: 4\ngrad_accum: 8\n",
         "comment says accumulation 16, but grad_accum is 8",
+    ),
+    "GPUs with their nodes": (
+        settings(8, 1, "16 * 1 * 8 GPUs (1 node) = 128 effective"),
+        "comment says 128, but the settings give 64",
     ),
     "above": (
         "# effective batch = 32\nbatch_size: 8\ngrad_accum_steps: 8\n",

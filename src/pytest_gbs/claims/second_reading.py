@@ -113,6 +113,8 @@ def _accounted(run: Run, passage: Passage, declaration: Declaration) -> _Account
     factors = {i: value for i, value in numbers.items() if i not in stated}
     for hardware in _hardware(tokens, factors, run.geometry.value(Name.WORLD_SIZE)):
         rest = {i: value for i, value in numbers.items() if i not in [at for _, at in hardware]}
+        if any(devices_at(tokens, i + 1) is not None and text_at(tokens, i + 1) not in ("x", "*") for i in rest):
+            continue  # what is called GPUs is no setting: `16 * 1 * 8 GPUs (1 node)`
         total = prod(known.values()) * prod(numbers[at] for _, at in hardware)
         named = (each for each in settings(tokens) if each.name in known and each.value != total)
         said = _multiset(rest.values(), total)

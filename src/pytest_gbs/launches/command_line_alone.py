@@ -10,6 +10,7 @@ from pytest_gbs.composition import DocumentCache, with_settings
 from pytest_gbs.frameworks import describes
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
+from pytest_gbs.launches.abbreviated import recognisable, spelled_out, written_out
 from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.launches.hydra_program import given_by_hydra, is_packaged, lacks_configuration, rules_out
 from pytest_gbs.launches.missing import HYDRA
@@ -93,8 +94,9 @@ class CommandLineAlone:
             return None
         lacks = lacks_configuration(found, self._tree)
         path, programs = found.launch.at.source, tuple(programs_of(found, self._tree.listed))
+        source = program_source(found, self._tree.read)
         for style in _STYLES:
-            words = list(_with_paths(settings(found.start.program[1:], style), found))
+            words = recognisable(list(_with_paths(settings(found.start.program[1:], style), found)), source)
             composed = with_settings(None, path, words, style, Loader.PYYAML) if words else None
             if composed is None:
                 continue
@@ -106,6 +108,7 @@ class CommandLineAlone:
                 framework = self._by_flags(found, composed.document) if elsewhere else framework
                 if framework is None or not _takes(framework, style) or (file is None and _is_another(framework, programs)):
                     continue
+                given = written_out(given, framework, source)
                 is_own = _names_own_file(found, framework)
                 if found.missing and not is_own:
                     return None
@@ -192,7 +195,7 @@ def _as_parsed(
 ) -> tuple[list[CommandSetting], list[CommandSetting]]:
     """`words` under the names that the parser of a program has for them, and its defaults for other options, those of `framework` alone."""
     options = _as_known(read_spellings(source), framework)
-    given = _spelled_out(words, options)
+    given = spelled_out(words, options)
     names = {setting.name for setting in given}
     defaults = ((options.get(name, name), default) for name, default in read_own_defaults(source).items())
     rows = {row.key: row.reading.null == Treatment.UNSET for row in framework.rows} if framework is not None else None
@@ -214,18 +217,6 @@ def _as_known(options: dict[str, str], framework: Framework | None) -> dict[str,
     rows = {row.key[0] for row in framework.rows if len(row.key) == 1} if framework is not None else set()
     known = {name: flag for flag, name in options.items() if flag in rows and name not in rows}
     return {flag: known.get(name, name) for flag, name in options.items()} | known
-
-
-def _spelled_out(words: list[CommandSetting], options: dict[str, str]) -> list[CommandSetting]:
-    """`words` with the names under which a program keeps them: `-b` and `--batch` are `batch_size` if its parser says so."""
-    names = {each.name: _meant(each.name, options) for each in words}
-    return [each._replace(path=(name,)) if (name := names[each.name]) != each.name else each for each in words]
-
-
-def _meant(flag: str, options: dict[str, str]) -> str:
-    """The option that a flag is, or which it alone begins, as argparse has it."""
-    meant = {name for each, name in options.items() if each.startswith(flag)} if flag not in options else {options[flag]}
-    return meant.pop() if len(meant) == 1 else flag
 
 
 def _is_another(framework: Framework, programs: tuple[tuple[Program, PythonFile | None], ...]) -> bool:

@@ -12,6 +12,7 @@ from pytest_gbs.composition.whole import Whole, follow, has_interpolations, loca
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part
 from pytest_gbs.frameworks.versions import of_every_trainer
+from pytest_gbs.launches.abbreviated import written_out
 from pytest_gbs.launches.command_line_alone import CommandLineAlone
 from pytest_gbs.launches.engine_file import OPTION, runs_named_file
 from pytest_gbs.launches.found_launch import FoundLaunch
@@ -181,6 +182,7 @@ class LaunchResolver:
         """What a launch of the recipe `document` runs; with `parts` that is made up of several files. It is `kept` for other launches."""
         found, path, word = named
         given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and s.path != ("config",)]
+        given = written_out(given, framework, program_source(found, self._tree.read))
         if function_named(word):  # ml_collections names the flags of what it fills by that of the file: `--config.train.batch_size`
             given = [s._replace(path=s.path[1:]) for s in given if s.path[0] == "config"]
         if parts is None and has_interpolations(document, framework):
@@ -246,7 +248,7 @@ class LaunchResolver:
             return None
         path = found.launch.at.source
         framework = of_a_part(tables[0])
-        given = list(settings(found.start.program[1:], framework.arguments))
+        given = written_out(list(settings(found.start.program[1:], framework.arguments)), framework, program_source(found, self._tree.read))
         composed = with_settings(None, path, given, framework.arguments, framework.loader)
         return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Document
@@ -260,8 +260,7 @@ class Framework(NamedTuple):
     """One table: pure data, but for at most one named `derive` hook, which a test counts.
 
     `unit` is what one unit of the global batch is: samples, pairs, prompts, completions, tokens, rows. `rows` are the keys that
-    hold sizes, `also` the other keys the table knows (so that a near miss is not taken for a misspelt key); it may load them
-    when it is first asked. `assumed` are
+    hold sizes, `also` the other keys the table knows (so that a near miss is not taken for a misspelt key). `assumed` are
     sizes the framework takes as given if nothing says otherwise, such as a tensor parallel size of 1. `intervals` are
     keys that count in optimizer steps. `names` are keys whose text may name a size (a run's name). `derive` gets
     the document and the sizes solved so far and returns those that really hold where the framework rounds or corrects.
@@ -303,7 +302,7 @@ class Framework(NamedTuple):
     switches: tuple[Switch, ...] = ()
     texts: tuple[Text, ...] = ()
     assumed: tuple[tuple[str, int], ...] = ()
-    also: Container[str] = frozenset()
+    also: frozenset[str] = frozenset()
     names: tuple[KeyPath, ...] = ()
     packing: Condition | None = None
     partial_epochs: tuple[Condition, ...] = ()

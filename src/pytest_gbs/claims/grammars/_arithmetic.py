@@ -148,14 +148,16 @@ def _counted(tokens: Sequence[WordToken], i: int) -> _Part | None:
         factors = tuple(StatedOperand(each.value, each.name, each.at) for each in machines)
         return _Part(machines[-1].stop, factors, (), (prod(each.value for each in machines), 1))
     name, stop, unit = _behind(tokens, i + 1)
-    stop = _past_remark(tokens, stop)
+    stop = _past_remark(tokens, stop, name)
     return _Part(stop, (StatedOperand(found.value, name, i, unit),), (), (found.value, 1))
 
 
-def _past_remark(tokens: Sequence[WordToken], i: int) -> int:
-    """Where a bracketed remark of words alone ends that starts at token `i`: `32 (prompts)`, `1 (sft_batch_size)`."""
+def _past_remark(tokens: Sequence[WordToken], i: int, name: str) -> int:
+    """Where a bracketed remark of words alone ends that starts at token `i`: `32 (prompts)`, `1 (sft_batch_size)`, `16 GPUs (2 nodes)`."""
     if text_at(tokens, i) != "(":
         return i
+    if name == Name.WORLD_SIZE and tokens[i + 1].kind == NUMBER and text_at(tokens, i + 2) in NODES and text_at(tokens, i + 3) == ")":
+        return i + 4
     for j in range(i + 1, min(i + _REMARK, len(tokens))):
         if tokens[j].text == ")":
             return j + 1

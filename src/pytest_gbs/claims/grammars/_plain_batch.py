@@ -23,6 +23,7 @@ _SO: Final = words("so -> thus hence therefore gives giving")
 _SIMULATING: Final = words("simulate simulates simulated simulating emulate emulates emulating equivalent equals")
 _LEADING: Final = words("a the training train with uses and an of")
 _TRAINING: Final = ("train", "training")
+_MEANS: Final = words("( , = which that this means is equals i.e. ie namely i e .")
 _OF_EACH: Final = words("device gpu rank replica card core worker micro mini")
 
 
@@ -45,6 +46,7 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
             _is_worked_out(tokens, stop, beside_batch)
             or _is_multiplied_out(tokens, stop)
             or _is_multiplied(tokens, stop)
+            or _is_explained(tokens, stop)
             or _is_shared(tokens, stop)
             or (micro and stop + 1 not in micro and _is_equated(tokens, i, stop))
         )
@@ -102,12 +104,21 @@ def _is_multiplied_out(tokens: Sequence[WordToken], i: int) -> bool:
 
 def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether GPUs and a setting are multiplied behind the equals sign at token `i`: `= 8 GPUs * 1 per device * 16 acc`."""
-    if text_at(tokens, i) != "=" or count_at(tokens, i + 1) is None:
-        return False
-    first = name_at(tokens, i + 2)
+    return text_at(tokens, i) == "=" and count_at(tokens, i + 1) is not None and _multiplies_gpus(tokens, i + 2)
+
+
+def _is_explained(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether a number with a formula of GPUs and a setting is at token `i`: `is 128, which means num_gpus * micro_batch * accum`."""
+    at = i + (text_at(tokens, i) in ("=", ":", "of", "is"))
+    return count_at(tokens, at) is not None and _multiplies_gpus(tokens, past(tokens, at + 1, _MEANS))
+
+
+def _multiplies_gpus(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether a name is at token `i` with others behind it, some of GPUs and some of settings of each, and a sign for times."""
+    first = name_at(tokens, i)
     if first is None or text_at(tokens, first.stop) not in ("x", "*"):
         return False
-    names = {named.name for j in range(i + 2, min(i + _FAR, len(tokens))) if (named := name_at(tokens, j)) is not None}
+    names = {named.name for j in range(i, min(i + _FAR, len(tokens))) if (named := name_at(tokens, j)) is not None}
     return not names.isdisjoint(RANKS) and not names.isdisjoint(RANK_FACTORS)
 
 

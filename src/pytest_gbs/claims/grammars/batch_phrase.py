@@ -58,7 +58,7 @@ def _is_candidate(text: str) -> bool:
     if "batch=" in text and ("micro" in text or "mbs" in text):
         return True
     return ("batch" in text or "bs" in text) and (
-        any(word in text for word in _NAMING) or ("(" in text and (multiplies(text) or " per " in text))
+        any(word in text for word in _NAMING) or multiplies(text) or ("(" in text and " per " in text)
     )
 
 
