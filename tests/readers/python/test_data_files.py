@@ -123,6 +123,10 @@ def reported(text: str) -> str | None:
         pytest.param(f"{OF_CONF}c.train.update(batch=8)\n" + OF_ATTRIBUTE, id="an attribute that is updated"),
         pytest.param(f"{OF_CONF}t = merged(c)\nt.update(x)\n" + OF_ATTRIBUTE, id="what a function made is updated"),
         pytest.param(f"{OF_CONF}t = EasyDict(c)\nt.update(x)\n" + OF_ATTRIBUTE, id="settings of another class are updated"),
+        pytest.param(
+            f"from easydict import EasyDict as edict\n{OF_YAML}t = edict(c)\nt.update(x)\n" + CALL.format("t.train.batch"), id="its copy"
+        ),
+        pytest.param("from easydict import EasyDict\nc = EasyDict(f())\n" + OF_ATTRIBUTE, id="what a function makes, with attributes"),
         pytest.param(f"{OF_CONF}t = c.train\nt[k] = x\n" + OF_ATTRIBUTE, id="an item that is computed"),
         pytest.param(f"{OF_CONF}setattr(c.train, 'batch', 8)\n" + OF_ATTRIBUTE, id="an attribute that setattr sets"),
         pytest.param(f"{OF_CONF}self.c.batch = 8\n" + OF_ATTRIBUTE, id="what an object has is set"),
@@ -164,6 +168,9 @@ def test_what_may_be_otherwise_is_not_known(text: str) -> None:
         pytest.param("c = yaml.load(open('run.yaml', 'r'), Loader=yaml.Loader)\n" + CALL.format("c['train']['batch']"), id="a loader"),
         pytest.param("NAME = 'run.json'\nc = json.load(open(NAME))\n" + CALL.format("c.get('batch')"), id="JSON"),
         pytest.param("c = OmegaConf.load('run.yaml')\n" + CALL.format("c.train.batch"), id="OmegaConf"),
+        pytest.param(f"from easydict import EasyDict as edict\n{OF_YAML}c = edict(c)\n" + OF_ATTRIBUTE, id="EasyDict"),
+        pytest.param(f"from munch import munchify\n{OF_YAML}c = munchify(c)\n" + OF_ATTRIBUTE, id="munch"),
+        pytest.param("c = OmegaConf.create({'train': {'batch': 4}})\n" + OF_ATTRIBUTE, id="made of a dictionary"),
         pytest.param("c = OmegaConf.load('run.yaml')\n" + CALL.format("c['train']['batch']"), id="its items"),
         pytest.param("def f(batch):\n    " + CALL.format("batch") + "f(**json.load(open('run.json')))\n", id="spread"),
         pytest.param(

@@ -9,6 +9,7 @@ from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers import read
 from pytest_gbs.readers.python import cell_words
+from pytest_gbs.readers.scalar import COMPUTED
 
 
 def notebook(*cells: str | list[str], **more: Any) -> str:
@@ -56,6 +57,15 @@ def test_a_name_bound_in_two_cells_is_not_known() -> None:
 
 
 SIZED = "from trl import SFTConfig\n{}\nSFTConfig(per_device_train_batch_size=n)"
+
+
+def test_what_two_cells_make_the_same_is_known() -> None:
+    first, second = '{"micro": 16, "steps": 2, "lr": 1e-4}', '{"steps": 4, "micro": 16}'
+    use = "SFTConfig(per_device_train_batch_size=p['micro'], gradient_accumulation_steps=p['steps'], learning_rate=p['lr'])"
+    found = call(notebook(f"from trl import SFTConfig\np = {first}", use, f"p = {second}"))
+    assert written(found, "per_device_train_batch_size") == "16"
+    others = [found.keyed[(key,)][1] for key in ("gradient_accumulation_steps", "learning_rate")]
+    assert [each.tag for each in others if isinstance(each, Scalar)] == [COMPUTED] * 2
 
 
 @pytest.mark.parametrize(

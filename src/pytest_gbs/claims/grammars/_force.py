@@ -151,8 +151,11 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
-# A remark that the number is another's as well: `96 (same as the original)`, `512 (the paper's)`; not what follows without brackets.
-_agreement = lazy_pattern(r"\((?:same as|as in|like|identical to|matches|unchanged from) (?:the )?(?:original|paper)(?:'s)?[^()\d]*\)")
+# A remark that the number is another's as well: `96 (same as the original)`, `16 (matching the QLoRA paper)`; it is in brackets.
+_agreement = lazy_pattern(
+    r"\((?:(?:the )?same as|as in|like|identical to|equal to|consistent with|(?:to )?match(?:es|ing)?|follow(?:s|ing)|unchanged from)"
+    r" (?:the )?(?:[\w.-]{1,20} ){0,2}?(?:original|paper)(?:'s)?[^()\d]*\)"
+)
 
 # What to set for how many GPUs, and nothing else: `=2 for 32 gpus`.
 _setting = lazy_pattern(r"[\s#*-]*(?:[=-]?>|=)?\s?\d[\d,]*\s(?:if|with|on|for)\s\d[\d,]*\sgpus?[\s.]*")

@@ -12,7 +12,7 @@ from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Known, Lost, Made, Place, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Entry, Known, Lost, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Branch, Scope
 from pytest_gbs.readers.python.updates import may_set_any, set_attributes, set_items
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # What is kept of an evaluation: numbers, texts and paths, since nothing changes them later.
 _KEPT: Final = frozenset((ast.Attribute, ast.Call, ast.Name))
 _PLAIN: Final = frozenset((Known, Lost, Place))
+_FEW_TABLES: Final = 4
 _TANGLED: Final = MOST_EVALUATED * 4 // 5  # with no more left, what is lost on one of the ways to a name is lost on all of them
 
 
@@ -135,11 +136,14 @@ class Evaluation:
     def _agreed(self, found: Iterator[Value], number: int, node: ast.expr) -> Value:
         """The one constant that all `number` values of `found` are, or what argparse gives in each case; a single one, whatever it is.
 
+        Of dictionaries the keys are known whose values are the same in all of them.
         None is asked for behind the first that settles it: a name that is often set from what it was would be looked at too often.
         """
         first = next(found)
         if number == 1:
             return first
+        if isinstance(first, Table) and number <= _FEW_TABLES:
+            return _shared([first, *found], self.lost(node))
         if not isinstance(first, Known) and not _is_of_argparse(first):
             return self.lost(node)
         return first if all(map(partial(_are_the_same, first), found)) else self.lost(node)
@@ -238,6 +242,18 @@ class Evaluation:
 
 def _is_of_argparse(value: Value) -> bool:
     return isinstance(value, Made) and value.name == NAMESPACE and not value.arguments.entries
+
+
+def _shared(values: list[Value], lost: Lost) -> Value:
+    """The dictionary with what dictionaries have in common: the same number or text of one key; the other values are `lost`."""
+    tables = [each for each in values if isinstance(each, Table) and each.rest is None]
+    if len(tables) < len(values):
+        return lost
+    entries: dict[str, Entry] = {key: (place, lost) for each in reversed(tables) for key, (place, _) in each.entries.items()}
+    for key, (place, value) in tables[0].entries.items():
+        if isinstance(value, Known) and all((other := each.get(key)) is not None and _are_the_same(value, other) for each in tables):
+            entries[key] = place, value
+    return tables[0]._replace(entries=entries)
 
 
 def _are_the_same(first: Value, other: Value) -> bool:

@@ -17,9 +17,16 @@ from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
 _LOADS: Final = frozenset(("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.loads", "omegaconf.OmegaConf.load"))
 _COPIES: Final = frozenset(("dataclasses.replace", "copy.copy", "copy.deepcopy", "copy.replace"))
+# What makes the keys of a dictionary attributes, those of dictionaries in it too.
+_OPENS: Final = frozenset(
+    (
+        *("munch.munchify", "munch.Munch", "easydict.EasyDict", "addict.Dict", "attrdict.AttrDict", "box.Box", "dotmap.DotMap"),
+        *("omegaconf.OmegaConf.create", "ml_collections.ConfigDict", "ml_collections.config_dict.ConfigDict"),
+    )
+)
 # Settings that a launch gives behind the name of a file, with what each is by default.
 _SETTINGS: Final = "big_vision.configs.common.parse_arg"
-OF_LIBRARIES: Final = _LOADS | _COPIES | {"vars", _SETTINGS}
+OF_LIBRARIES: Final = _LOADS | _COPIES | _OPENS | {"vars", _SETTINGS}
 _HYDRA: Final = "hydra.main"
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
 ENVIRONMENT: Final = ("os.environ.get", "os.getenv")
@@ -72,12 +79,15 @@ class LibraryCalls(Options):
         )
 
     def _of_library(self, name: str, node: ast.Call, scope: Scope) -> Value:
-        """What functions give that load files, copy, or make a dictionary of options."""
+        """What functions give that load files, copy, or make a dictionary of options or of a dictionary something with attributes."""
         if name in _LOADS:
             return self._loaded(name, node, scope) or self.lost(node)
         if name == _SETTINGS:
             return configuration(self.keywords(node, scope))
-        return self._copied(node, scope) if name in _COPIES else self.value(node.args[0], scope)
+        if name in _COPIES:
+            return self._copied(node, scope)
+        value = self.value(node.args[0], scope)
+        return value if name not in _OPENS else configuration(value) if isinstance(value, Table) else self.lost(node)
 
     def _of_text(self, node: ast.Call, func: ast.Attribute, scope: Scope) -> Value:
         """What a method of a text gives: `name.lower()`, `name.startswith("a")`."""
