@@ -41,9 +41,7 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     match = _bare().fullmatch(block.text)
     if match is not None:
         return _stated(block, source, match, weak=True) if _may_be_global(block, match) else ()
-    if block.owner is not None and not _is_factor(block):
-        return ()
-    match = _whole().fullmatch(block.text) if block.owner is not None else None
+    match = _whole().fullmatch(block.text) if block.owner is not None and _is_factor(block) else None
     return () if match is None else _stated(block, source, match, weak=(match["word"] or match["behind"]).lower() == "total")
 
 
