@@ -127,3 +127,64 @@ def test_accelerate_takes_the_steps_where_the_function_leaves_them_to_it() -> No
         "        loss.backward()", "        with accelerator.accumulate(model):\n            accelerator.backward(loss)"
     )
     assert _numbers(main, engine) == ["48", None]
+
+
+# One function makes the loader of either split, in this file or another one.
+SPLITS = """\
+import torch
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader
+
+def load(rows, split, *, n=24):
+    if split == "test":
+        loader = DataLoader(rows, batch_size=1)
+    else:
+        loader = DataLoader(rows, batch_size=n)
+    return rows, loader
+
+"""
+TRAINS = """\
+_, training = load(rows, "train")
+_, testing = load(rows, "test")
+model = DistributedDataParallel(model)
+for batch in training:
+    model(batch).backward()
+    optimizer.step()
+"""
+EITHER = """\
+if distributed():
+    training = DataLoader(rows, batch_size=24, sampler=sampler)
+else:
+    training = DataLoader(rows, batch_size=24, shuffle=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(("", ""), ["24", "1"], id="as it is"),
+        pytest.param(('load(rows, "train")', 'load(rows, "train", n=32)'), ["32", "1"], id="a number that the call gives"),
+        pytest.param(('load(rows, "train")', "load(rows, split())"), None, id="a split that is not known"),
+    ],
+)
+def test_what_a_function_makes_for_the_arguments_of_the_call(change: tuple[str, str], expected: list[str] | None) -> None:
+    assert change[0] in TRAINS
+    text = TRAINS.replace(*change)
+    assert _numbers(SPLITS + text, "") == expected
+    imports = SPLITS.partition("def load")[0] + "from data import load\n"
+    assert _numbers(imports + text, SPLITS, "data.py") == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(("", ""), ["24", "1"], id="as it is"),
+        pytest.param(("24, shuffle", "12, shuffle"), None, id="another batch"),
+        pytest.param(("24, shuffle", "read(), shuffle"), None, id="a batch that is not known"),
+        pytest.param(("DataLoader(rows, batch_size=24, sampler", "Loader(rows, batch_size=24, sampler"), None, id="another loader"),
+    ],
+)
+def test_one_of_two_loaders_of_the_same_batch(change: tuple[str, str], expected: list[str] | None) -> None:
+    assert change[0] in EITHER
+    main = SPLITS + EITHER.replace(*change) + TRAINS.partition("\n")[2].partition("\n")[2]
+    assert _numbers(main, "") == expected

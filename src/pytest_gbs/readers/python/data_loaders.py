@@ -52,7 +52,7 @@ class DataLoaders:
         if isinstance(node, ast.NamedExpr):
             return self.loader(node.value, scope, seen, depth + 1)
         if isinstance(node, ast.IfExp):
-            return one_of([self.loader(each, scope, seen, depth + 1) for each in (node.body, node.orelse)])
+            return self._either_of([self.loader(each, scope, seen, depth + 1) for each in (node.body, node.orelse)])
         return self._of_call(node, scope, -1, seen, depth) if isinstance(node, ast.Call) else None
 
     def _of_name(self, name: str, scope: Scope, seen: frozenset[tuple[Scope, str]], depth: int) -> Loader | None:
@@ -64,7 +64,7 @@ class DataLoaders:
             return None
         seen = seen | {(where, name)}
         loaders: list[Loader | None] = []
-        for each in bindings:
+        for each in (each for each in bindings if self.evaluator.runs(each.branch, where) is not False):
             if each.node in self.given:
                 loaders.append(self.given[each.node])
             elif each.parameter is not None and isinstance(each.node, ast.arg):
@@ -81,7 +81,7 @@ class DataLoaders:
                 loaders.append(self._of_call(each.value, where, each.item, seen, depth))
             else:
                 loaders.append(self.loader(each.value, where, seen, depth + 1) if each.value is not None and each.item < 0 else None)
-        return one_of(loaders)
+        return self._either_of(loaders)
 
     def _passed_on(self, call: ast.Call, item: int) -> ast.expr | None:
         """The argument of `call` that comes back as its result, or as number `item` of its results; None if it makes something new."""
@@ -106,16 +106,18 @@ class DataLoaders:
         node = scope.bound(named)
         if isinstance(node, ast.ImportFrom) or (isinstance(node, ast.Import) and named is not call.func):
             return self._made_elsewhere(call, scope, item, depth)
-        return self._of_function(node, item, seen, depth) if isinstance(node, ast.FunctionDef) and node in self.scopes.inner else None
+        if not isinstance(node, ast.FunctionDef) or node not in self.scopes.inner:
+            return None
+        return self._of_function(node, item, seen, depth) or self._made_elsewhere(call, scope, item, depth)
 
     def _of_function(self, node: ast.FunctionDef, item: int, seen: frozenset[tuple[Scope, str]], depth: int) -> Loader | None:
         """The one loader that a function of the program returns."""
         inner = self.scopes.inner[node]
         given = [self._returned(each, item) for each in inner.returned]
-        return one_of([self.loader(each, inner, seen, depth + 1) if each is not None else None for each in given])
+        return self._either_of([self.loader(each, inner, seen, depth + 1) if each is not None else None for each in given])
 
     def _made_elsewhere(self, call: ast.Call, scope: Scope, item: int, depth: int) -> Loader | None:
-        """The loader that a function of another file of the repository makes for `call`."""
+        """The loader that a function of the repository makes for `call`, evaluated for what it gives."""
         evaluator, modules = self.evaluator, self.evaluator.modules
         if modules is None:
             return None
@@ -162,6 +164,14 @@ class DataLoaders:
         options = (each for value in given.values() if isinstance(value, Made) for _, each in value.arguments.entries.values())
         is_own = any(batch is each for each in (*given.values(), *options))
         return Loader(*at, found.prepared, batch if is_own else at_span(batch, evaluator.program.span(call)))
+
+    def _either_of(self, loaders: list[Loader | None]) -> Loader | None:
+        """The one loader that all of `loaders` are, or the first if only one of them is made, and all are known to have the same batch."""
+        every = [each for each in loaders if each is not None]
+        sizes = {each.value if isinstance(each, Known) else None for each in map(self.batch, every)}
+        if one_of(loaders) is not None or len(every) < len(loaders) or len(sizes) != 1 or None in sizes:
+            return one_of(loaders)
+        return every[0]._replace(prepared=all(each.prepared for each in every))
 
     def _returned(self, returned: ast.AST | str, item: int) -> ast.expr | None:
         """What a function returns as number `item` of several results, or as its only one (-1); None if that is not plain."""
