@@ -142,6 +142,22 @@ def test_two_numbers_behind_the_accumulation_may_give_that_of_all_gpus(key: str,
     assert [each.value for each in behind(key, text) if each.name == "global_batch_size"] == expected
 
 
+@pytest.mark.parametrize(
+    ("key", "text", "expected"),
+    [
+        ("batch_size_per_gpu", "8 GPUs, 8 * 38400 = 307200", [(307200, [(8, WORLD), (38400, MICRO)])]),
+        ("micro_batch_size", "4 GPUs: 4 x 16 = 64", [(64, [(4, WORLD), (16, MICRO)])]),
+        ("micro_batch_size", "4 GPUs, 16 x 4 = 64", []),  # which of them is the GPUs is not said
+        ("micro_batch_size", "2 nodes, 2 x 16 = 32", []),
+        ("eval_batch_size", "4 GPUs, 4 x 16 = 64", []),
+        ("num_heads", "4 GPUs, 4 x 16 = 64", []),
+    ],
+)
+def test_two_numbers_behind_gpus_are_those_and_the_batch_of_each(key: str, text: str, expected: list[object]) -> None:
+    found = [each for each in behind(key, text) if each.name == "global_batch_size"]
+    assert [(each.value, [(factor.value, factor.name) for factor in each.sum.factors] if each.sum else []) for each in found] == expected
+
+
 def test_arithmetic_on_the_next_line_belongs_to_the_claim() -> None:
     found = batch("Global batch is held at 1,048,576 tokens, matching the Olmo 3 run:\n  1 * 4 * 8 * 32768.")
     assert found.name == "tokens_per_step"

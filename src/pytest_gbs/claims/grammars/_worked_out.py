@@ -40,7 +40,7 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
     written = tuple(product for product in every if not is_of_a_named_run(passage, product.first))
     yield from filter(None, (_divided(passage, product) for product in written))
     for found in formulas(tokens, written, called):
-        formula = found._replace(product=_on_nodes(passage, found.product))
+        formula = found._replace(product=_on_nodes(passage, _of_each_gpu(passage, found.product)))
         # What is divided by the micro batch or the accumulation is the other of them.
         if not is_batch_formula(passage, formula) or any(operand.name in RANK_FACTORS for operand in formula.product.divisors):
             continue
@@ -128,6 +128,18 @@ def _on_nodes(passage: Passage, product: Product) -> Product:
     if any(operand.name == Name.NUM_NODES for operand in factors):
         factors = [o._replace(name=Name.GPUS_PER_NODE) if o.name == Name.WORLD_SIZE else o for o in factors]
     return product._replace(factors=tuple(factors))
+
+
+def _of_each_gpu(passage: Passage, product: Product) -> Product:
+    """`product` with its factors called what they are behind the key of a batch: `8 GPUs, 8 * 4 = 32`, GPUs and the batch of each."""
+    before, plain = product.first - 1, len(product.operands) == 2 and not any(operand.name for operand in product.factors)
+    if passage.block.placement != "trailing" or not is_batch(passage.block.owner) or is_accumulation(passage.block.owner):
+        return product
+    gpus = {each.value for each in hardware(passage.tokens) if each.stop == before and each.name == Name.WORLD_SIZE}
+    if text_at(passage.tokens, before) not in (",", ":") or not plain or product.divisors or product.factors[0].value not in gpus:
+        return product
+    called = zip(product.factors, (Name.WORLD_SIZE, Name.MICRO_BATCH_SIZE), strict=True)
+    return product._replace(factors=tuple(operand._replace(name=name) for operand, name in called))
 
 
 def _claimed(passage: Passage, formula: StatedFormula, result: Result | None) -> Iterator[Declaration]:
