@@ -40,6 +40,11 @@ def evaluate(model, loader):
     for images, labels in loader:
         model(images)
 """
+MAYBE_ANOTHER = """\
+logger, number = MetricLogger(), 48
+    from torch.utils.data import DataLoader
+    if asked():
+        loader = DataLoader(other, batch_size=number)"""
 SCALED = """\
         scaler(loss, optimizer, parameters=model.parameters(), update_grad=(step + 1) % args.accum == 0)
 """
@@ -69,6 +74,7 @@ def _scaled(engine: str) -> str:
         pytest.param(("logger.log_every(loader, 10)", "prefetched(loader)"), None, id="something of it"),
         pytest.param(("        loss.backward()\n", ""), None, id="no backward pass"),
         pytest.param(("logger = MetricLogger()", "loader = other(loader)"), None, id="another loader"),
+        pytest.param(("logger = MetricLogger()", MAYBE_ANOTHER), None, id="maybe another loader"),
     ],
 )
 def test_a_function_goes_over_the_loader_that_it_gets(change: tuple[str, str], expected: list[str | None] | None) -> None:

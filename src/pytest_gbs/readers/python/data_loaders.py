@@ -167,10 +167,12 @@ class DataLoaders:
 
     def _either_of(self, loaders: list[Loader | None]) -> Loader | None:
         """The one loader that all of `loaders` are, or the first if only one of them is made, and all are known to have the same batch."""
-        every = [each for each in loaders if each is not None]
+        found, every = one_of(loaders), [each for each in loaders if each is not None]
+        if found is not None or len(every) < len(loaders) or any(each in every for each in self.given.values()):
+            return found
         sizes = {each.value if isinstance(each, Known) else None for each in map(self.batch, every)}
-        if one_of(loaders) is not None or len(every) < len(loaders) or len(sizes) != 1 or None in sizes:
-            return one_of(loaders)
+        if len(sizes) != 1 or None in sizes:
+            return None
         return every[0]._replace(prepared=all(each.prepared for each in every))
 
     def _returned(self, returned: ast.AST | str, item: int) -> ast.expr | None:
