@@ -171,7 +171,7 @@ class DataLoaders:
         if found is not None or len(every) < len(loaders) or any(each in every for each in self.given.values()):
             return found
         sizes = {each.value if isinstance(each, Known) else None for each in map(self.batch, every)}
-        if len(sizes) != 1 or None in sizes:
+        if len(sizes) != 1 or not sizes.isdisjoint((None, 1)):  # where one is not asked for, samplers may make the batches
             return None
         return every[0]._replace(prepared=all(each.prepared for each in every))
 
