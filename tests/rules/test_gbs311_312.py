@@ -89,6 +89,7 @@ def test_a_missing_file_is_found(script: str, expected: str, tmp_path: Path) -> 
         "torchrun scripts/train.py --a 1 \\\n  `#--b 2` `#--c` \\\n  --d 3 \\\n  --e\n",
         "echo hello \\\n  # not a launch\n  --flag 1\n",
         'torchrun scripts/train.py --a 1\nMORE="${MORE:-} --b 2"\nbash -c "${MORE} upload"\n',
+        "torchrun scripts/train.py --a 1 \\\n  # the end\n --\n",
     ],
 )
 def test_flags_that_are_passed(script: str, tmp_path: Path) -> None:

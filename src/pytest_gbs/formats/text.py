@@ -27,7 +27,10 @@ def render(report: Report, options: FormatOptions) -> str:
     if options.verbosity >= 0:
         below = (line for remark in remarks(report, places) for line in _on_terminal(remark, options.columns))
         blocks.append("\n".join([*_headline(report, paint, options.columns), *below]))
-    return "\n\n".join(filter(None, blocks)) + "\n" if any(blocks) else ""
+    blocks = [*filter(None, blocks)]
+    if blocks:
+        blocks[-1] += "\n"  # not behind all of them: that would be one more copy of the whole, which may be of megabytes
+    return "\n\n".join(blocks)
 
 
 def _headline(report: Report, paint: Paint, columns: int) -> list[str]:

@@ -168,13 +168,14 @@ def lost_flags(text: str, command: Command, behind: Iterable[Command]) -> LostFl
         if not written or not each.words or not each.words[0].starts_with.startswith("--"):
             break
         lost.append(each)
-    if not lost:
+    names = (word.starts_with.partition("=")[0] for each in lost for word in each.words)
+    flags = tuple(name for name in names if name.startswith("--") and name != "--")
+    if not flags:
         return None
     why = _why(text, command.at.stop, lost[0].at.start)
-    flags = (word.starts_with.partition("=")[0] for each in lost for word in each.words)
     first = lost[0].words[0].at  # where a variable gets it: that may be in another file
     at = first if first.source == command.at.source else lost[0].at
-    return LostFlags(tuple(flag for flag in flags if flag.startswith("--") and flag != "--"), why, at)
+    return LostFlags(flags, why, at)
 
 
 def _why(text: str, stop: int, start: int) -> str:
