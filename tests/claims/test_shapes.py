@@ -31,6 +31,15 @@ tokens:
 optimizer:
   zero_stage: 0
 """
+AUTOMODEL = """\
+recipe: TrainFinetuneRecipeForNextTokenPrediction
+step_scheduler:
+  global_batch_size: 8192  # GA = GBS / (world*lbs) = 8192 / (32*4) = 64
+  local_batch_size: {micro}
+  max_steps: 5
+model:
+  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained
+"""
 
 
 @pytest.mark.parametrize(
@@ -40,6 +49,7 @@ optimizer:
         "at least 8 * num_gpus",
         "8 * num_gpus * accumulation",
         "per_device * num_gpus",
+        "8 * num_workers of the loader",
     ],
 )
 def test_what_bounds_the_batch_by_the_gpus_is_not_a_claim(tmp_path: Path, comment: str) -> None:
@@ -75,6 +85,7 @@ def test_so_many_for_each_gpu_are_loaded_as_that(tmp_path: Path) -> None:
     ("accumulation", "comment", "verdict", "codes"),
     [
         # 2 x 1 on each GPU: the comment may say what to set on 16 GPUs.
+        (1, "16 if 16 gpus", "unclaimed", []),
         (1, "16 for 16 gpus on a node", "unclaimed", []),
         # A batch size may be that of one device, of one pass over all of them, or the global one.
         (8, "bs=2 on 8 gpus", "unclaimed", []),
@@ -83,6 +94,7 @@ def test_so_many_for_each_gpu_are_loaded_as_that(tmp_path: Path) -> None:
         (8, "bs=128 on 8 gpus", "verified", []),
         (4, "bs=128 on 8 gpus", "warned", ["GBS106"]),
         (4, "batch size 128 on 8 GPUs", "warned", ["GBS106"]),
+        (8, "32 if 2 gpus", "verified", []),
         (4, "bsz 128 (2 x 4 x 16)", "verified", []),
         (4, "bsz 128 (2 x 4 x 8)", "violated", ["GBS102"]),
         (4, "eff. bs 128 on 16 GPUs", "verified", []),
@@ -91,6 +103,7 @@ def test_so_many_for_each_gpu_are_loaded_as_that(tmp_path: Path) -> None:
         (4, "512 effective batch (the paper's)", "undetermined", []),
         (3, "512 effective batch (the paper's)", "violated", ["GBS101"]),
         (3, "512 effective", "violated", ["GBS101"]),
+        (3, "38,631 rows / 16 = 2,414 steps", "violated", ["GBS101"]),
         (3, "128 / (2 * 8) = 8", "violated", ["GBS104"]),
     ],
 )
@@ -102,6 +115,11 @@ def test_factors_behind_their_names(tmp_path: Path) -> None:
     assert checked(tmp_path, NANOTRON.format(dp=16))[:2] == ("verified", [])
     wrong = checked(tmp_path, NANOTRON.format(dp=2))
     assert [finding.message for finding in wrong.findings] == ["comment says 512, but the settings give 64"]
+
+
+def test_an_accumulation_worked_out_from_the_batch(tmp_path: Path) -> None:
+    assert checked(tmp_path, AUTOMODEL.format(micro=4))[:2] == ("verified", [])
+    assert checked(tmp_path, AUTOMODEL.format(micro=1))[:2] == ("violated", ["GBS104"])
 
 
 def test_tokens_a_thousand_times_too_many(tmp_path: Path) -> None:

@@ -204,6 +204,7 @@ def test_n_gpus_without_more_words_are_ambiguous(text: str, ambiguous: bool) -> 
         ("global batch size 128, with a reference model", Force.STATES),
         ("Sizes are scaled down from the recipe of the larger GPU (MBS=64, GBS=512)", Force.OTHER),
         ("scaled down to a global batch size of 128", Force.STATES),
+        ("(a) short sequences with GBS=16", Force.ADVISES),
         ("either a global batch size of 16", Force.ADVISES),
         ("not a global batch size of 128", Force.OTHER),
         ("global batch size smaller than GBS 128", Force.OTHER),

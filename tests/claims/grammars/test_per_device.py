@@ -30,6 +30,8 @@ def test_states_no_product(text: str, key: str) -> None:
     [
         ("Training total batch size (4 per 40gb A100, 8 cards)", 32),
         ("example, Training total batch size (2 per 40gb A100, 8 cards)", 16),
+        ("4 per GPU, 8 GPUs", 32),
+        ("4/GPU on 8 GPUs", 32),
         ("global batch size: 4 per device with 16 devices", 64),
         ("8 GPUs with 2 images per GPU", 16),
         ("By default, models are trained on 4 A100 GPUs with 8 samples per GPU", 32),

@@ -317,6 +317,13 @@ def test_other_quotients_behind_names_are_not_a_batch(text: str) -> None:
     assert batches(text) == []
 
 
+def test_an_accumulation_worked_out_behind_names_states_the_batch() -> None:
+    found = batch("GA = GBS / (world*lbs) = 8192 / (32*4) = 64")
+    assert (found.value, found.conditions) == (8192, ((WORLD, 32), (ACCUMULATION, 64)))
+    assert found.sum is not None
+    assert (found.sum.value, [factor.name for factor in found.sum.factors]) == (8192, [WORLD, MICRO, ""])
+
+
 @pytest.mark.parametrize(
     ("text", "result", "factors"),
     [

@@ -9,7 +9,7 @@ from pytest_gbs.claims.grammars._hardware import machines_at
 from pytest_gbs.claims.grammars._hardware_words import devices_at
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
-from pytest_gbs.claims.grammars.words import NODES, UNITS, is_chip, words
+from pytest_gbs.claims.grammars.words import NODES, STEPS, UNITS, is_chip, words
 from pytest_gbs.model.limits import DEEPEST_BRACKETS, LARGEST_PRODUCT
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
@@ -148,6 +148,8 @@ def _counted(tokens: Sequence[WordToken], i: int) -> _Part | None:
         factors = tuple(StatedOperand(each.value, each.name, each.at) for each in machines)
         return _Part(machines[-1].stop, factors, (), (prod(each.value for each in machines), 1))
     name, stop, unit = _behind(tokens, i + 1)
+    if name == Name.MICRO_BATCH_SIZE and text_at(tokens, stop) == "per" and text_at(tokens, stop + 1) in STEPS:
+        stop += 2  # `8 samples per GPU per step * 8 GPUs`
     stop = _past_remark(tokens, stop, name)
     return _Part(stop, (StatedOperand(found.value, name, i, unit),), (), (found.value, 1))
 

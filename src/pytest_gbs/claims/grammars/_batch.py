@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pytest_gbs.claims.grammars._hardware_words import devices_at
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, text_at
-from pytest_gbs.claims.grammars.words import DEVICE_UNITS, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words
+from pytest_gbs.claims.grammars.words import DEVICE_UNITS, DEVICES, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
 
@@ -96,8 +96,12 @@ def _of_something_else(tokens: Sequence[WordToken], label: Label) -> bool:
     """Whether words close by make it a batch of evaluation, of one device, of another part of the program."""
     for j in range(label.first - 1, max(-1, label.first - 1 - _PHRASE), -1):
         text = tokens[j].text
+        if text == "each" and text_at(tokens, j + 1) in DEVICE_UNITS:
+            return True  # `each node processes 512 samples per step`
         if tokens[j].kind == SIGN and text in (*",;.)(=", "->"):
             break
+        if text == "each" and text_at(tokens, j - 1) in DEVICES and j < label.first - 1:
+            break  # `8 GPUs each with effective batch size 384`
         if text in OTHER_BATCH or (text in PART_OF_BATCH and j >= label.first - 2):
             return True
     return per_device(tokens, label.stop)
@@ -152,6 +156,8 @@ def is_list(tokens: Sequence[WordToken], i: int) -> bool:
         return False
     if name_at(tokens, i + 3 + (text_at(tokens, i + 3) == "(")) is not None:
         return False  # `256, 4 samples per GPU`, `256, 4 (per device)`
+    if per_device(tokens, i + 3 + (text_at(tokens, i + 3) in UNITS)):
+        return False  # `256, 4/GPU`, `256, 4 sequences/GPU`
     behind = tokens[i + 3] if i + 3 < len(tokens) else None
     counts_something = behind is not None and behind.kind == WORD and (behind.text in _COUNTED or is_chip(behind.text))
     grid = behind is not None and behind.text in ("x", "*")

@@ -53,6 +53,8 @@ _CONDITIONAL: Final = _phrases("_if_ _when_ _unless_")
 # Behind a condition: what to do then, which says nothing of the recipe as it is.
 _INSTRUCTS: Final = _phrases("_set_ _choose_ _switch_ _pick_ _make_it_ _you_")
 
+_TAKES: Final = _phrases("_use_ _set_ _need_ _needs_")
+
 # In front of hardware: it is that of another run, which has the same batch.
 _HARDWARE_COMPARED: Final = _phrases("_matches_ _identical_to_ _old_")
 _HARDWARE_HISTORY: Final = _phrases("_trained_ _tested_ _measured_ _profile_ _profiled_ _benchmarked_ _timed_ _took_ _ran_")
@@ -77,6 +79,8 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     if _says(around, _HISTORY) or _says(before, _HISTORY_BEFORE):
         return Force.HISTORY
     if _says(around, _ADVISES) or _bounds(statement, at) or _says(_stated_before(before), _ADVISES_BEFORE) or _is_request(before):
+        return Force.ADVISES
+    if _alternative().match(statement.lower) or _is_supposed(before, around):
         return Force.ADVISES
     if _says(before, _CONDITIONAL) and (not conditional or _says(before, _INSTRUCTS)):
         return Force.ADVISES
@@ -163,8 +167,16 @@ _setting = lazy_pattern(r"[\s#*-]*(?:[=-]?>|=)?\s?\d[\d,]*\s(?:if|with|on|for)\s
 # What follows hardware that is supposed.
 _request = lazy_pattern(r"\s*,\s*(?:please\s+)?(?:set|change|increase|decrease|edit|adjust|modify|pass|add)\s")
 
+# The letter of one alternative of several: `(a) with GBS 16`.
+_alternative = lazy_pattern(r"[\s#*-]*\(?[a-h]\)\s")
+
 # The name of another run in front: `before: GBS 16`, `v1: ...`, `Experiment A: ...`.
 _another = lazy_pattern(r"[\s#*-]*(?:before|old|previous|baseline|v\d[\d.]*|ablations?|(?:experiment|exp|run) ?\w{1,3})\s*:")
+
+
+def _is_supposed(before: str, around: str) -> bool:
+    """Whether a batch is named to say what it takes: `for GBS 96 use accumulation 6`."""
+    return before.split()[:1] == ["for"] and _says(around[len(before) - 1 :], _TAKES)
 
 
 def _is_of_something_else(statement: Statement, around: str, start: int, stop: int) -> bool:

@@ -31,13 +31,15 @@ class StatedFormula(NamedTuple):
     """Arithmetic with its operands named as well as can be.
 
     `label` names the batch that it is said to be; `results` are the numbers it is said to give. `equated` is false if its result
-    is in front of a bracket or a colon, not of an equals sign.
+    is in front of a bracket or a colon, not of an equals sign. `denied` are numbers behind it that it does not give, where it gives
+    the one in front.
     """
 
     product: Product
     label: Label | None
     results: tuple[Result, ...]
     equated: bool = True
+    denied: tuple[Result, ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
@@ -63,10 +65,11 @@ def formulas(tokens: Sequence[WordToken], products: Sequence[Product], called: S
             unnamed = product._replace(first=first.at, factors=(first._replace(name=""), *product.factors[1:]))
             yield StatedFormula(unnamed, None, tuple(_results(tokens, product.stop, starts, used)))
         else:
-            before = _result_before(tokens, product, label)
+            before = _result_before(tokens, product, label, called)
             behind_it = tuple(_results(tokens, product.stop, starts, used))
+            denied = tuple(_negated(tokens, product, before, behind_it)) if before else ()
             equated = before is None or text_at(tokens, product.first - 1) == "="
-            yield StatedFormula(product, label, (before,) if before else behind_it, equated)
+            yield StatedFormula(product, label, (before,) if before else behind_it, equated, denied)
 
 
 def _chained(tokens: Sequence[WordToken], product: Product, starts: dict[int, Product], used: set[int]) -> Product:
@@ -77,6 +80,17 @@ def _chained(tokens: Sequence[WordToken], product: Product, starts: dict[int, Pr
     used.add(behind.first)
     factors, divisors = product.factors + behind.factors[1:], product.divisors + behind.divisors
     return Product(product.first, behind.stop, factors, divisors, behind.value)
+
+
+def _negated(tokens: Sequence[WordToken], product: Product, before: Result, results: tuple[Result, ...]) -> Iterator[Result]:
+    """Yield the result behind arithmetic that really gives the one in front: the 128 of `256 (4 x 4 x 16 = 128)`."""
+    stated = count_at(tokens, before.at)
+    if stated is None or product.value is None or not any(product.value in interval for interval in stated.holds):
+        return
+    for result in results:
+        other = count_at(tokens, result.at)
+        if result.unit in ("", "samples") and other is not None and not any(product.value in interval for interval in other.holds):
+            yield result
 
 
 def _with_names(names: Product, numbers: Product) -> Product:
@@ -126,7 +140,7 @@ def _result_of(tokens: Sequence[WordToken], label: Label, product: Product) -> R
     return Result(at, _unit(tokens, at + 1)[0])
 
 
-def _result_before(tokens: Sequence[WordToken], product: Product, label: Label | None) -> Result | None:
+def _result_before(tokens: Sequence[WordToken], product: Product, label: Label | None, labels: Sequence[Label]) -> Result | None:
     """The result in front of the arithmetic: `128 = 16 x 8`, `GBS 64 (8 x 8 GPUs)`, `global 128 = 8 * 16 dp`."""
     if label is not None and text_at(tokens, product.first - 1) == ":":
         return _result_of(tokens, label, product) if text_at(tokens, product.stop) not in _EQUALS else None
@@ -140,7 +154,7 @@ def _result_before(tokens: Sequence[WordToken], product: Product, label: Label |
     if label is not None and label.stop <= at:
         return Result(at, unit)
     # `128 = 1 x 2 x 64` by itself: what it is behind decides whether it is a batch.
-    follows = marked or (at == 0 and sign == "=")
+    follows = marked or any(at + 1 == each.first for each in labels) or (at == 0 and sign == "=")
     return Result(at, unit) if follows or text_at(tokens, at - 1) in GLOBAL_MARKS else None
 
 
@@ -156,12 +170,22 @@ def _results(tokens: Sequence[WordToken], i: int, starts: dict[int, Product], us
                 yield Result(samples.at, "samples")
             i = again.stop
             continue
-        i = _next_number(tokens, i)
+        before, i = i, _next_number(tokens, i)
         if count_at(tokens, i) is None:
             return
-        unit, stop = _unit(tokens, i + 1)
+        other = _other_size(tokens, before, i)
+        unit, stop = (other, i + 1) if other else _unit(tokens, i + 1)
         yield Result(i, unit)
         i = stop
+
+
+def _other_size(tokens: Sequence[WordToken], start: int, stop: int) -> str:
+    """A "?" and the size that the words in front of a result name, if that is not a batch: `-> grad accum 4`."""
+    named = (name_at(tokens, j) for j in range(start, stop))
+    return next((f"?{each.name}" for each in named if each is not None and each.name in _NO_BATCH), "")
+
+
+_NO_BATCH: Final = frozenset((Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE))
 
 
 def _next_number(tokens: Sequence[WordToken], i: int) -> int:
@@ -183,7 +207,7 @@ def _samples_of(product: Product) -> StatedOperand | None:
 def _unit(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
     """The unit behind a result, and where it ends; "?" where it is none of a batch: steps, GPUs, gigabytes."""
     text = text_at(tokens, i)
-    if per_device(tokens, i + (text in UNITS)):
+    if per_device(tokens, i + (text in UNITS)) or (text == "tokens" and text_at(tokens, i + 1) == "of"):
         return "?", i
     if text in UNITS:
         j = past(tokens, i + 1, _PER_STEP)

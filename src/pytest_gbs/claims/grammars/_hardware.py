@@ -34,6 +34,7 @@ _FRAMES: Final = words(
 _PLACES: Final = words("on across over for using use uses need needs require requires assuming assume assumes")
 _BEFORE_TOTAL: Final = MAKERS | words("on ( )")
 _IN_ALL: Final = words("total across over altogether")
+_ARTICLES: Final = words("a an the our my one single")
 _USUAL: Final = 8
 _NUMBER_OF: Final = words("number num n total of nr #")
 _COUNTED_WITH: Final = _NUMBER_OF | {"worker"}
@@ -212,6 +213,8 @@ def _grid(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     placed = text_at(tokens, i - 1) in _PLACES
     if not (of_nodes if j == i + 1 else of_nodes or placed or (framed and (close or devices[1]))):
         return []
+    if is_value(tokens, i):
+        return []  # `accumulation of 2 x 16xH100`
     stop = devices[0] + of_nodes
     total = _equals(tokens, stop)
     if not of_nodes and not total and _works_out_a_batch(tokens, i, stop, nodes * per_node):
@@ -236,6 +239,8 @@ def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]
     if devices is None or (is_chip(tokens[i].text) and text_at(tokens, i + 1) not in ("x", "*")):
         return []  # `4090 GPUs`, `3090 24GB GPU`: a model, no count
     stop = devices[0]
+    if count > 1 and text_at(tokens, stop - 1) == "device" and text_at(tokens, stop) == "batch":
+        return []  # `2 device batch size x 8 GPUs`
     each = each_node(tokens, stop)
     if (
         text_at(tokens, i + 1) in ("x", "*")
@@ -262,11 +267,21 @@ def _node_of(tokens: Sequence[WordToken], i: int, count: int, stop: int) -> list
     if not tokens[stop].text.endswith("s"):
         single = text_at(tokens, i - 1) in SINGLE or (text_at(tokens, i - 1) in NODES and text_at(tokens, i - 2) in ("single", "one"))
         per_node = StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop + 1)
+        if _is_where_fewer_run(tokens, i, count):
+            return []
         return [per_node, *([StatedHardware(Name.NUM_NODES, 1, i, i, stop + 1)] if single else [])] if count in GPUS_PER_NODE else []
     total = exact_count(tokens, stop + 2) if text_at(tokens, stop + 1) in ("(", "=", ",") else None
     if total is not None and total > count and total % count == 0 and devices_at(tokens, stop + 3) is not None:
         return [StatedHardware(Name.NUM_NODES, count, i, i, stop + 1)]
     return []
+
+
+def _is_where_fewer_run(tokens: Sequence[WordToken], i: int, count: int) -> bool:
+    """Whether the node with `count` GPUs at token `i` is where fewer of them run: "2 GPUs on a 4-GPU node"."""
+    j = i - 1 if text_at(tokens, i - 1) in _ARTICLES else i
+    fewer = exact_count(tokens, j - 3) if j > 2 and text_at(tokens, j - 1) in ("on", "of", "in") else None
+    devices = devices_at(tokens, j - 2)
+    return fewer is not None and fewer < count and devices is not None and devices[0] == j - 1
 
 
 def _settled(tokens: Sequence[WordToken], found: list[StatedHardware]) -> Iterator[StatedHardware]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, products
@@ -11,7 +11,7 @@ from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._owner import is_global_batch
 from pytest_gbs.claims.grammars._statements import Passage
-from pytest_gbs.claims.grammars._tokens import text_at
+from pytest_gbs.claims.grammars._tokens import WordToken, text_at
 from pytest_gbs.claims.grammars.words import Numeral, words
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.limits import LARGEST_PRODUCT
@@ -33,7 +33,7 @@ def multiples(passage: Passage) -> Iterator[Declaration]:
     beside = is_global_batch(passage.block.owner) and passage.block.placement == "trailing"
     taken = {i for label in called for i in range(label.first, label.stop)}
     for product in products(tokens, taken):
-        each = _each(product)
+        each = _each(tokens, product)
         if each is None or text_at(tokens, product.stop) in (*OPERATORS, "=", "->", "+") or text_at(tokens, product.first - 1) in OPERATORS:
             continue
         linked = text_at(tokens, product.first - 1) in _LINKS
@@ -45,7 +45,7 @@ def multiples(passage: Passage) -> Iterator[Declaration]:
             yield claim(passage, at, Name.RANK_BATCH_SIZE, Numeral(each, (Interval(each, each),)), grammar=_GRAMMAR)
 
 
-def _each(product: Product) -> int | None:
+def _each(tokens: Sequence[WordToken], product: Product) -> int | None:
     """What each GPU takes by `8 * num_gpus`; None unless all is a number but the GPUs."""
     ranks = [operand for operand in product.factors if operand.value is None]
     numbers = [operand for operand in product.factors if operand.value is not None]
@@ -53,5 +53,7 @@ def _each(product: Product) -> int | None:
         return None
     if any(operand.name not in _SETTINGS or operand.unit for operand in numbers):
         return None
+    if any(token.text in ("worker", "workers") for token in tokens[product.first : product.stop]):
+        return None  # those of the data loader, as likely
     each = prod(operand.value or 0 for operand in numbers)
     return each if 0 < each <= LARGEST_PRODUCT else None

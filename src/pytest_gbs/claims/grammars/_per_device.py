@@ -8,6 +8,7 @@ from typing import Final
 from pytest_gbs.claims.grammars._batch import Label, labels
 from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._hardware_words import devices_at, each_node, exact_count
+from pytest_gbs.claims.grammars._owner import is_global_batch
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, past, text_at
@@ -25,7 +26,8 @@ def of_each_device(passage: Passage) -> Iterator[Declaration]:
     """Yield the batches that a statement states per device."""
     tokens = passage.tokens
     called = labels(passage.statement.text, tokens)
-    for i in range(len(tokens)):
+    beside = passage.block.placement == "trailing" and is_global_batch(passage.block.owner)
+    for i, token in enumerate(tokens):
         rows = _rows_of_each(tokens, i)
         if rows is not None and rows[0] * rows[1] <= LARGEST_PRODUCT:
             yield _claimed(passage, rows[2], i, rows[:2])
@@ -35,7 +37,7 @@ def of_each_device(passage: Passage) -> Iterator[Declaration]:
         number, stop = devices
         total = share * number
         in_front = text_at(tokens, i - 1) in ("(", ":", "=", "of", "is") and any(_lacks_number(tokens, label, i) for label in called)
-        if total <= LARGEST_PRODUCT and in_front:
+        if total <= LARGEST_PRODUCT and (in_front or (beside and token.kind == "number" and text_at(tokens, i - 1) in ("", "("))):
             yield _claimed(passage, i, stop, (share, number))
 
 

@@ -14,9 +14,9 @@ from pytest_gbs.claims.grammars._hardware_words import number_at
 from pytest_gbs.claims.grammars._meaning import is_batch_formula
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
-from pytest_gbs.claims.grammars._sizes import count_at
+from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._statements import Passage
-from pytest_gbs.claims.grammars._tokens import WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Factor, Force, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
@@ -38,7 +38,7 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
     taken = {i for label in called for i in range(label.first, label.stop)}
     every = (product for product in products(tokens, taken) if not _lists_settings(tokens, product))
     written = tuple(product for product in every if not is_of_a_named_run(passage, product.first))
-    yield from filter(None, (_divided(passage, product) for product in written))
+    yield from filter(None, (_divided(passage, product, written) for product in written))
     for found in formulas(tokens, written, called):
         formula = found._replace(product=_on_nodes(passage, _of_each_gpu(passage, found.product)))
         # What is divided by the micro batch or the accumulation is the other of them.
@@ -51,6 +51,7 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
         claims: list[Declaration] = []
         if samples is not None or total is None:
             claims.extend(_claimed(passage, formula, samples))
+            claims.extend(each for result in formula.denied for each in _claimed(passage, formula._replace(equated=True), result))
         if total is not None:
             # The arithmetic is that of the first result.
             claims.extend(each if samples is None else each._replace(sum=None) for each in _claimed(passage, formula, total))
@@ -96,14 +97,15 @@ def _is_tight(tokens: Sequence[WordToken], i: int) -> bool:
     return inside and tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
 
 
-def _divided(passage: Passage, product: Product) -> Declaration | None:
+def _divided(passage: Passage, product: Product, written: Sequence[Product]) -> Declaration | None:
     """The batch of which an accumulation is worked out: `GA = 8192 / (32*4) = 64`; None unless all operands have numbers."""
     batch, at = product.factors[0], product.stop + 1
     result = count_at(passage.tokens, at) if text_at(passage.tokens, product.stop) == "=" else None
     named = batch.name == Name.GRADIENT_ACCUMULATION_STEPS and batch.at != product.first
     beside = passage.block.placement == "trailing" and is_accumulation(passage.block.owner)
-    if len(product.factors) > 1 or len(product.divisors) < 2 or not (named or beside):
+    if len(product.factors) > 1 or len(product.divisors) < 2 or not (named or beside or _is_accumulation(passage, product)):
         return None
+    product = _called_in_front(product, written)
     number = count_at(passage.tokens, batch.at)
     if result is None or number is None or any(divisor.value is None for divisor in product.divisors):
         return None
@@ -119,6 +121,27 @@ def _divided(passage: Passage, product: Product) -> Declaration | None:
     factors = tuple(_factor(passage, operand) for operand in operands)
     where = passage.span(product.first, at + 1)
     return found._replace(sum=StatedArithmetic(factors, (), number.value, number.holds, value, where))
+
+
+def _called_in_front(product: Product, written: Sequence[Product]) -> Product:
+    """`product` with its divisors called as in the names in front of it: `GBS / (world*lbs) = 8192 / (32*4)`."""
+    names = next((each for each in written if each.stop == product.first - 1), None)
+    called = (names.divisors or names.factors) if names is not None else ()
+    if len(called) != len(product.divisors) or any(operand.value is not None for operand in called):
+        return product
+    divisors = zip(called, product.divisors, strict=True)
+    return product._replace(divisors=tuple(divisor._replace(name=divisor.name or name.name) for name, divisor in divisors))
+
+
+def _is_accumulation(passage: Passage, product: Product) -> bool:
+    """Whether numbers are behind the accumulation and a formula of names: `GA = GBS / (world*lbs) = 8192 / (32*4) = 64`."""
+    tokens, first = passage.tokens, product.first
+    if product.factors[0].name or text_at(tokens, first - 1) != "=":
+        return False
+    start = next((i for i in range(first - 2, max(-1, first - _FAR), -1) if tokens[i].text == "="), 0)
+    named = next((named for i in range(max(0, start - 3), start) if (named := name_at(tokens, i)) and named.stop == start), None)
+    without_number = all(token.kind != NUMBER for token in tokens[start : first - 1])
+    return named is not None and named.name == Name.GRADIENT_ACCUMULATION_STEPS and without_number
 
 
 def _on_nodes(passage: Passage, product: Product) -> Product:

@@ -1,6 +1,7 @@
-"""A batch size alone behind a batch key: `bs=128`, `bs=128 on 8 gpus`, `512 effective`.
+"""A batch size alone behind a batch key: `bs=128`, `bs=128 on 8 gpus`, `512 effective`, `16 if 16 gpus`.
 
-A plain batch size may be that of one device, so that it is as weak a witness as a name; an effective or global one is firm.
+A plain batch size may be that of one device, so that it is as weak a witness as a name; an effective or global one is firm. A number
+for some hardware may be what to set there, so that it counts only where it is the batch.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 
 from pytest_gbs.claims.grammars._owner import is_batch, is_global_batch
 from pytest_gbs.claims.grammars.words import number
-from pytest_gbs.model.declaration import Declaration, Grammar
+from pytest_gbs.model.declaration import Declaration, Force, Grammar
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
@@ -31,6 +32,7 @@ _whole = lazy_pattern(
 
 # What a comment of these shapes starts with, if not with a number: a word or a sign.
 _FIRST: Final = frozenset("begots=-")
+_if = lazy_pattern(rf"[\s#]*(?:[=-]>)?\s?({_NUMBER})\s(?:if|with|on|for)\s({_NUMBER})\sgpus?[\s.]*")
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
@@ -41,7 +43,12 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     match = _bare().fullmatch(block.text)
     if match is not None:
         return _stated(block, source, match, weak=True) if _may_be_global(block, match) else ()
-    match = _whole().fullmatch(block.text) if block.owner is not None and _is_factor(block) else None
+    if block.owner is not None and not _is_factor(block):
+        return ()
+    match = _if().fullmatch(block.text.lower())
+    if match is not None:
+        return _on_hardware(block, source, match)
+    match = _whole().fullmatch(block.text) if block.owner is not None else None
     return () if match is None else _stated(block, source, match, weak=(match["word"] or match["behind"]).lower() == "total")
 
 
@@ -52,6 +59,15 @@ def _stated(block: CommentBlock, source: str, match: re.Match[str], *, weak: boo
         return ()
     at = block.locate(source, *match.span(group))
     return (Declaration(Name.GLOBAL_BATCH_SIZE, numeral.value, numeral.holds, at, match[0].strip(" #\t."), GRAMMAR.name, weak=weak),)
+
+
+def _on_hardware(block: CommentBlock, source: str, match: re.Match[str]) -> tuple[Declaration, ...]:
+    batch, gpus = number(match[1]), number(match[2])
+    if batch is None or gpus is None or not batch.value or not gpus.value:
+        return ()
+    at, where = (block.locate(source, *match.span(group)) for group in (1, 2))
+    found = Declaration(Name.GLOBAL_BATCH_SIZE, batch.value, batch.holds, at, match[0].strip(" #.\t"), GRAMMAR.name, force=Force.CONFIRMS)
+    return (found._replace(conditions=((Name.WORLD_SIZE, gpus.value),), condition_places=(where,)),)
 
 
 def _may_be_global(block: CommentBlock, match: re.Match[str]) -> bool:
@@ -69,7 +85,7 @@ def _is_factor(block: CommentBlock, *, anywhere: bool = False) -> bool:
 GRAMMAR = Grammar(
     name="bare",
     summary="a batch size alone behind a batch key",
-    examples=("bs=128", "bsz 128", "bs=128 on 8 gpus"),
-    hint=("bs", "batch size", "batch_size", "batch-size", "effective", "global", "overall", "total"),
+    examples=("bs=128", "bsz 128", "bs=128 on 8 gpus", "16 if 16 gpus"),
+    hint=("bs", "batch size", "batch_size", "batch-size", "effective", "global", "overall", "total", "gpu"),
     read=read,
 )
