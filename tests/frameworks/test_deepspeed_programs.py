@@ -72,6 +72,8 @@ for batch in loader:
     [
         pytest.param("", "", None, id="a loader of another batch"),
         pytest.param("args.rows", "4", 4, id="a loader of that batch"),
+        pytest.param("args.rows", "engine.train_micro_batch_size_per_gpu()", 4, id="what the engine says"),
+        pytest.param("args.rows", "ds['train_micro_batch_size_per_gpu']", 4, id="what the configuration says"),
         pytest.param("batch_size=args.rows", "sampler=rows", 4, id="no batch is given"),
         pytest.param("config=ds)", "config=ds, training_data=data)", 4, id="a loader of DeepSpeed's"),
     ],

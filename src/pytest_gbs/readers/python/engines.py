@@ -48,11 +48,18 @@ def _of_own_loaders(table: Table, call: ast.Call, scopes: Scopes, evaluator: Eva
     __init__: deepspeed_io).
     """
     place, micro = table.entries.get(_MICRO, ((0, 0), None))
-    given = [evaluator.value(each.value, scope) for made, scope in scopes.calls for each in made.keywords if each.arg == "batch_size"]
+    given = [(each.value, scope) for made, scope in scopes.calls for each in made.keywords if each.arg == "batch_size"]
     has_own = bool(given) and argument(call, "training_data", position=4) is None
-    if not isinstance(micro, Known) or not has_own or any(isinstance(each, Known) and each.value == micro.value for each in given):
+    if not isinstance(micro, Known) or not has_own or any(_is_micro(*each, micro, evaluator) for each in given):
         return table
     return table._replace(entries=table.entries | {_MICRO: (place, Lost(*place))})
+
+
+def _is_micro(given: ast.expr, scope: Scope, micro: Known, evaluator: Evaluator) -> bool:
+    """Whether a loader is given the micro batch: its number, or what the engine or its configuration says it is."""
+    value = evaluator.value(given, scope)
+    named = any(_MICRO in (getattr(each, "attr", ""), getattr(each, "value", "")) for each in ast.walk(given))
+    return named or (isinstance(value, Known) and value.value == micro.value)
 
 
 def _is_trained(names: frozenset[str], scopes: Scopes, evaluator: Evaluator) -> bool:
