@@ -34,6 +34,8 @@ def _read(path: str, text: str) -> list[str]:
         pytest.param("a.md", "```\npython: 3.11\ntorchrun: 2.7\n```\n", id="no language, and no commands"),
         pytest.param("a.md", "```\npython\nbash\n```\n", id="no language, and names alone"),
         pytest.param("a.md", "```\ntorchrun = launcher\n```\n", id="no language, and an assignment"),
+        pytest.param("a.md", "```\nport=1\nfor x in range(3):\ntorchrun a.py\n```\n", id="no language, and a program behind assignments"),
+        pytest.param("a.md", "```\na=f(1)\ntorchrun a.py\n```\n", id="no language, and a call"),
         pytest.param("a.txt", "```bash\ntorchrun a.py\n```\n", id="no document"),
     ],
 )
@@ -58,6 +60,7 @@ def test_they_run_nothing(path: str, text: str) -> None:
         pytest.param("a.md", "```console\n$ torchrun \\ # ours\n> a.py\n```\n", id="a comment behind a backslash, and a prompt"),
         pytest.param("a.md", "```\ncd src\nexport X=1\ntorchrun a.py\n```\n", id="no language, and a folder first"),
         pytest.param("a.md", "```\ntorchrun a.py\n```\n", id="no language"),
+        pytest.param("a.md", "```\n# ours\np=py\nlr='2 e'\ntorchrun a.$p\n```\n", id="no language, and assignments first"),
         pytest.param("a.md", "```python\nimport os\n!torchrun \\\n  a.py\nos.listdir()\n```\n", id="a line of a notebook"),
         pytest.param("a.md", "```bash\n# here\n!torchrun a.py\n```\n", id="a line of a notebook in a block for a shell"),
         pytest.param("a.md", "~~~\n\n# Train\ntorchrun \\\n  a.py\n~~~\n", id="no language, and a comment first"),

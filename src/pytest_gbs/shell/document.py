@@ -8,7 +8,7 @@ from typing import Final
 from pytest_gbs.model.command import OtherFiles, Part, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
-from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.shell.blocks import Block, blocks
 from pytest_gbs.shell.comments import read_comments
 from pytest_gbs.shell.interpreter import Interpreter
@@ -78,15 +78,20 @@ _launch = lazy_pattern(
 )
 
 
+_assigned = lazy_pattern(r"[ \t]*[A-Za-z_]\w{0,60}=(?:[^\s'\"()]{1,200}|\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')[ \t]*$", re.MULTILINE)
+
+
 def _launched(text: str, block: Block) -> tuple[tuple[int, int], ...]:
-    """The lines of a block without language that launch programs, if it begins with one; what they print may follow."""
-    first = next((start for start, stop in block.lines if (line := text[start:stop].strip()) and not line.startswith("#")), None)
+    """The lines of a block without language that set variables or launch programs, if it begins with them; what they print may follow."""
+    sets = {start for start, _ in block.lines if _assigned().match(text, start)}
+    lines = ((start, text[start:stop].strip()) for start, stop in block.lines if start not in sets)
+    first = next((start for start, line in lines if line and not line.startswith("#")), None)
     if first is None or not _launch().match(text, first):
         return ()
     found: list[tuple[int, int]] = []
     going_on = False
     for start, stop in block.lines:
-        if going_on or _launch().match(text, start):
+        if going_on or start in sets or _launch().match(text, start):
             found.append((start, stop))
             going_on = _goes_on().search(text, start, stop) is not None
     return tuple(found)
