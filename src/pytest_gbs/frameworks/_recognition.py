@@ -129,12 +129,17 @@ class Recogniser:
         return next((found for called in document.called.split() if (found := self._of_call(called, document)) is not None), None)
 
     def _of_call(self, called: str, document: Document) -> Framework | None:
-        """The table of a class; a dictionary, a module and a class of the program's own must have the keys of the table too."""
+        """The table of a class; a dictionary, a module and a class of the program's own must have the keys of the table too.
+
+        A table for programs alone may say by which keys it is another class of that name.
+        """
         name = class_name(called)
         entries = [entry for entry in self._entries if name in entry.calls and (not entry.imports or entry.imports in document.imports)]
         seen = sum(self._bits[key] for key in document.keyed.keys() & self._bits.keys()) if entries else 0
         if _by_keys(name):
             entries = [entry for entry in entries if entry.needed & seen and entry.admits(seen) and entry.suits(document)]
+        else:
+            entries = [entry for entry in entries if entry.syntax != PYTHON or not entry.none_of & seen]
         found = max(entries, key=lambda entry: (bool(entry.imports), (entry.marks & seen).bit_count(), entry.weight), default=None)
         return self._load(found) if found is not None else None
 
