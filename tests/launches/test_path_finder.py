@@ -106,6 +106,22 @@ def test_places_are_listed_whether_they_exist_or_not(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ('python "$HERE/train.py"', None),  # an unknown folder
+        ('HERE="$(dirname "$0")"\npython "$HERE/test.py"', None),  # it is not there
+        ('HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"\npython "$HERE/train.py"', "sft/train.py"),
+        ('HERE="$(dirname "$0")"\npython "${HERE}/../train.py"', "train.py"),
+        ('python "$(dirname "$0")/train.py"', "sft/train.py"),
+    ],
+)
+def test_a_program_of_the_folder_of_the_script(tmp_path: Path, text: str, expected: str | None) -> None:
+    word, command, script = last_word("sft/run.sh", text)
+    found = finder(tmp_path, {"train.py": "", "sft/train.py": "", "a/test.py": "", "b/test.py": ""})
+    assert found.program((word,), command, script, further_down=False) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("python /home/me/acme/examples/a/train.py", "examples/a/train.py"),
         ("python $HOME/acme/examples/a/train.py", "examples/a/train.py"),
         ("python ~/acme/examples/a/train.py", "examples/a/train.py"),

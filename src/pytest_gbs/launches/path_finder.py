@@ -86,10 +86,11 @@ class PathFinder:
         """
         if program[0].text == "-m" and len(program) > 1 and program[1].text:
             return self._module(program[1].text.replace(".", "/"), command, script)
-        name = program[0].text or ""
+        name = program[0].text or program[0].parts[-1].text or ""
         if not name.endswith(".py"):
-            return None if name else self._elsewhere(program[0].parts[-1].text or "", script)
+            return None
         folder = script.path.rpartition("/")[0]
+        further_down = further_down and program[0].text is not None
         found = self.find(program[0], command, script) or (self.only_one(name, f"{folder}/" if folder else "") if further_down else None)
         return found or self._elsewhere(name, script)
 
