@@ -83,3 +83,28 @@ def test_what_an_unknown_option_may_set_has_no_default(tmp_path: Path) -> None:
     files = {"train.py": PROGRAM, "conf/train.yaml": inside + recipe, "run.sh": "export NODES=4 GPUS=4\npython train.py\n"}
     (run,) = launched(checked(tmp_path, files))
     assert run.geometry.value("tensor_model_parallel_size") is None
+
+
+OF_ITSELF = """\
+import os
+from transformers import TrainingArguments
+MICRO = int(os.environ.get("MICRO", "4"))
+STEPS = int(os.getenv("STEPS", 8))  # effective batch size 32 on 1 GPU
+LR = float(os.getenv("LR", "1e-4"))
+args = TrainingArguments("out", per_device_train_batch_size=MICRO, gradient_accumulation_steps=STEPS, learning_rate=LR)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "assumed"),
+    [
+        pytest.param(OF_ITSELF.replace(', "4"', ""), None, ["STEPS"], id="no default"),
+        pytest.param(OF_ITSELF.replace("import os\n", "import os\nos.environ['MICRO'] = '2'\n"), None, ["STEPS"], id="set by the program"),
+        pytest.param(OF_ITSELF, 32, ["MICRO", "STEPS"], id="by default"),
+        pytest.param(OF_ITSELF.replace('int(os.environ.get("MICRO", "4"))', "4"), 32, ["STEPS"], id="one of them"),
+    ],
+)
+def test_a_program_by_itself_has_the_defaults(tmp_path: Path, text: str, number: int | None, assumed: list[str]) -> None:
+    (run,) = checked(tmp_path, {"train.py": text}).files[0].runs
+    assert run.geometry.global_batch_size == number
+    assert [assumption.name for assumption in run.assumptions] == assumed

@@ -24,6 +24,7 @@ from pytest_gbs.claims.worlds import (
 )
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.frameworks.conditions import Applied, applied_to, serves_too
+from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import NOTEBOOK, Document
 from pytest_gbs.model.equation import Equation
@@ -107,7 +108,7 @@ def _runs(recipe: _Recipe, stated: StatedByComments, context: Context) -> tuple[
     claimed = tuple(in_their_worlds(declarations))
     if others := {place for d, worlds in claimed if is_of_other_settings(d, worlds[0].geometry) for place in (d.at, *d.condition_places)}:
         said = said_in_comments(tuple(d for d in declarations if d.at not in others), Force.STATES)
-    hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
+    hardware = _assuming_defaults(_reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context)), document)
     seen = geometry(sizes, hardware.sizes, applied, document)
     expected = (each for each in context.settings.expect if not each.shared and matches_any(document.source.path, each.paths))
     policies = (*expected, *context.shared)
@@ -150,7 +151,13 @@ def applied_with_tokens(document: Document, framework: Framework, sizes: Contain
 
 def world_of(sizes: dict[str, Size], hardware: HardwareWorld, applied: Applied, document: Document) -> World:
     """The sizes of a recipe on some hardware."""
-    return world(geometry(sizes, hardware.sizes, applied, document), hardware)
+    return world(geometry(sizes, hardware.sizes, applied, document), _assuming_defaults(hardware, document))
+
+
+def _assuming_defaults(hardware: HardwareWorld, document: Document) -> HardwareWorld:
+    """`hardware` that also assumes that the variables are not set by whose defaults the batch sizes of `document` are known."""
+    unset = (Assumption(Assuming.NOT_SET, name) for name in document.unset)
+    return hardware._replace(assumptions=(*hardware.assumptions, *unset)) if document.unset else hardware
 
 
 def _stated(document: Document, framework: Framework) -> StatedByComments:

@@ -145,6 +145,7 @@ class Document(NamedTuple):
     In a Python program `called` is the class whose call this is, as imported (`trl.SFTConfig`), with those that it is made from behind
     blanks. `imports` are the modules that the program imports, and further keys come from `rest` if that is set: `**options`. `part`
     says for people where it is in its file: "line 104", "cell 5". `function` is the name of the function that makes and returns it.
+    `unset` are variables of the environment by whose defaults its batch sizes are what they are.
     """
 
     source: Source
@@ -159,6 +160,7 @@ class Document(NamedTuple):
     rest: Location | None = None
     part: str = ""
     function: str = ""
+    unset: tuple[str, ...] = ()
 
     def get(self, *path: str | int) -> Node | None:
         """The value at key path `path`, aliases followed, or None if there is none."""

@@ -157,9 +157,9 @@ def read_documents(program: Program, modules: Modules) -> Iterator[Document]:
     comments = ProgramComments(program)
     found.sort(key=lambda each: each[2].start)
     alone = len(found) == 1
-    for document, (called, node, _) in _documents(program, [*module, *found][:MOST_DOCUMENTS]):
+    for document, (called, node, table) in _documents(program, [*module, *found][:MOST_DOCUMENTS]):
         blocks = comments.of_module(document.keyed) if called == MODULE else comments.of_call(node, document.keyed, alone)
-        yield document._replace(comments=blocks)
+        yield document._replace(comments=blocks, unset=tuple(dict.fromkeys(_assumed(table, evaluator))))
 
 
 def read_calls(program: Program, package: str) -> Iterator[Document]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.limits import MOST_IMPORTED_MODULES
 from pytest_gbs.model.location import below
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.readers.command_settings import OF_PROCESSES
 from pytest_gbs.readers.python.data_files import composed, configuration, loaded
 from pytest_gbs.readers.python.options import Options
@@ -34,6 +35,10 @@ BUILT_IN: Final[dict[str, Callable[..., Any]]] = {each.__name__: each for each i
 _OF_TEXT: Final[dict[str, Callable[[str], str]]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
 _ASKS_TEXT: Final[dict[str, Callable[[str, str], bool]]] = {"startswith": str.startswith, "endswith": str.endswith}
 TEXT_METHODS: Final = _OF_TEXT.keys() | _ASKS_TEXT.keys()
+
+
+# Variables that may say on how many devices a program runs, which what starts it knows.
+_counts = lazy_pattern(r"GPU|NODE|NPROC|NTASKS|DEVICE|WORLD", re.IGNORECASE)
 
 
 class LibraryCalls(Options):
@@ -115,7 +120,9 @@ class LibraryCalls(Options):
         """What a variable of the environment is when the program is started; its default if the launch does not set it."""
         if self.world is not None and isinstance(name, Known) and name.value == "WORLD_SIZE":
             return Known(str(self.world), *self.program.span(node))
-        if self.line is None or not isinstance(name, Known) or not isinstance(name.value, str) or OF_PROCESSES().match(name.value):
+        if not isinstance(name, Known) or not isinstance(name.value, str) or OF_PROCESSES().match(name.value):
+            return self.lost(node)
+        if _is_set(name.value, self.program.source.text) or (self.line is None and _counts().search(name.value)):
             return self.lost(node)
         found = self.variable(name.value, node)
         if found is None:
@@ -163,6 +170,13 @@ class LibraryCalls(Options):
             return None
         found = self.modules.context.given_by_hydra(folder, name.removesuffix(".yaml"))
         return composed(*found, self.program.span(decorator)) if found is not None else None
+
+
+def _is_set(variable: str, text: str) -> bool:
+    """Whether the program `text` may itself give a variable of the environment a value; cells of notebooks quote by backslashes."""
+    quoted = rf"""\\?["']{re.escape(variable)}\\?["']"""
+    sets = rf"\[\s*{quoted}\s*\]\s*=(?!=)|\.setdefault\(\s*{quoted}|\.update\(|\s*\|="
+    return re.search(rf"environ(?:{sets})|putenv\(|%(?:set_)?env {re.escape(variable)}\b", text) is not None
 
 
 def _opened(given: ast.expr, scope: Scope) -> ast.expr | None:
