@@ -70,6 +70,16 @@ def test_a_folder_without_recipes_says_so(repo: Path, gbs: Gbs) -> None:
     assert gbs("check").err == f"gbs: no recipe in 3 files below ., but runs/b.yaml {start}"
 
 
+def test_a_folder_without_recipes_says_so_beside_findings(repo: Path, gbs: Gbs) -> None:
+    """A launcher with findings hid that none of the recipes had been read."""
+    script = "for size in 1b, 7b; do\n    torchrun train.py --config conf/$size.yaml\ndone\n"
+    write(repo, {"conf/1b.yaml": OWN, "conf/7b.yaml": OWN, "train.py": "", "run.sh": script})
+    found = gbs("check")
+    assert (found.code, found.out.count("missing-file")) == (1, 1)
+    assert found.err.startswith("gbs: no recipe in ") and f"conf/1b.yaml {SAID}train.train_batch_size 8" in found.err
+    assert gbs("check", "--exit-zero").code == 0
+
+
 def test_init_offers_a_table_that_works(repo: Path, gbs: Gbs) -> None:
     write(repo, {"run.yaml": OWN, "other.yaml": OWN})
     said = gbs("init", "--ci", "none").out

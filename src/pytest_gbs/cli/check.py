@@ -182,12 +182,16 @@ def _exit_code(report: Report, request: CheckRequest, arguments: argparse.Namesp
     if verified < arguments.require_verified:
         complain(f"recipes verified: {verified}, but --require-verified asks for {arguments.require_verified}")
         failed = True
+    nothing = 0 if arguments.hook or arguments.changed_since or report.recipes() else _nothing_found(report, request)
     if failed:
         return 0 if arguments.exit_zero else 1
     if arguments.changed_since and not report.recipes():
         complain(f"no recipe changed since {arguments.changed_since}")
-    if arguments.hook or arguments.changed_since or report.recipes():
-        return 0
+    return nothing
+
+
+def _nothing_found(report: Report, request: CheckRequest) -> int:
+    """3 if there was no recipe and no launch, else 0; says why, and what may be one, beside findings too."""
     from pytest_gbs.cli._no_recipes import exit_code
 
     return exit_code(report, request)
