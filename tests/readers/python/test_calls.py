@@ -195,6 +195,30 @@ def test_further_arguments_that_are_not_known_are_said() -> None:
     assert call.source.text[call.rest.start : call.rest.stop] == "options"
 
 
+@pytest.mark.parametrize(
+    ("key", "further"),
+    [
+        pytest.param("k = f()\n", True, id="any name"),
+        pytest.param("for k in ('max_length', 'max_seq_length'):\n    print(k)\n", True, id="the names of a loop"),
+        pytest.param("k = 'max_length'\nk += x\n", True, id="a part of a name"),
+        pytest.param("def main(k='max_length'):\n  o['max_length'] = k\nfor k in x:\n  pass\n", True, id="the parameter of something else"),
+        pytest.param("k = 'max_length' if x else y\n", True, id="a name or any other"),
+        pytest.param("k = 8\n", True, id="a number"),
+        pytest.param("k = 'max_length'\n", False, id="one name"),
+        pytest.param("k = 'max_seq_length' if 'max_seq_length' in known else 'max_length'\n", False, id="one of two names"),
+        pytest.param("if x:\n    k = 'max_seq_length'\nelse:\n    k = 'max_length'\n", False, id="one of two names, by a statement"),
+    ],
+)
+def test_an_item_may_have_one_of_several_names(key: str, further: bool) -> None:
+    found = documents(f"{IMPORT}o = {{'{MICRO}': 4}}\n{key}o[k] = 1024\nTrainingArguments(**o)\n")
+    assert [each.rest is not None for each in found if each.called == "transformers.TrainingArguments"] == [further]
+
+
+def test_the_name_of_an_item_may_be_that_of_the_batch() -> None:
+    assert micro(f"o = {{'{MICRO}': 4}}\nk = '{MICRO}' if x else 'gradient_accumulation_steps'\no[k] = 8\nTrainingArguments(**o)\n") is None
+    assert micro(f"o = {{'{MICRO}': 4}}\nk = '{MICRO}'\no[k] = 8\nTrainingArguments(**o)\n") == "8"
+
+
 def test_spans_are_those_of_the_literals() -> None:
     text = IMPORT + 'É = "é"; SIZE = 16  # per GPU\nargs = TrainingArguments(\n    per_device_train_batch_size=SIZE,\n)\n'
     (call,) = documents(text)

@@ -97,12 +97,10 @@ class Names(Parameters):
         for change in changes:
             if not isinstance(change.target, ast.Subscript):
                 continue
-            key, given = change.target.slice, change.assigned(scope, line)
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                value = self.value(given, scope) if given is not None else self.lost(change.target)
-                entries[key.value] = self.program.span(change.target), value
-            else:
-                rest = table.rest or self.lost(change.target)
+            keys, given = _texts(change.target.slice, change.scope), change.assigned(scope, line)
+            value = self.value(given, scope) if given is not None and len(keys) == 1 else self.lost(change.target)
+            entries.update(dict.fromkeys(keys, (self.program.span(change.target), value)))
+            rest = rest if keys else table.rest or self.lost(change.target)
         plain = [self._updates(entries, call, where, lost) for call, where in calls]
         if not all(plain):
             entries, rest = {key: (place, lost) for key, (place, _) in entries.items()}, rest or lost
@@ -204,3 +202,17 @@ class Names(Parameters):
             return at_span(found, self.program.span(node)) if found is not None and not isinstance(found, Made) else None
         finally:
             other.depth, self.left = depth, other.left
+
+
+def _texts(node: ast.expr, scope: Scope) -> set[str]:
+    """The texts that `node` may be, as an expression or a name that is given nothing else says; none if it may be any.
+
+    `"max_length" if "max_length" in known else "max_seq_length"`, since versions of a class have different arguments.
+    """
+    named = (scope.find(node.id) or (scope, []))[1] if isinstance(node, ast.Name) else []
+    if len(named) > MOST_BINDINGS:
+        return set()
+    given = [each.value if each.item < 0 and each.parameter is None else None for each in named] or [node]
+    parts = [part for each in given for part in ((each.body, each.orelse) if isinstance(each, ast.IfExp) else (each,))]
+    texts = {each.value for each in parts if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+    return texts if all(isinstance(each, ast.Constant) and each.value in texts for each in parts) else set()
