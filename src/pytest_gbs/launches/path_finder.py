@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_gbs.launches.images import Mount, copied_to, mounted, of_command, of_image
 from pytest_gbs.model.command import Command, Folder, Script, Word, clones
-from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
+from pytest_gbs.model.document import CONFIGURATIONS, OF_FILE, SCRIPTS
 from pytest_gbs.model.limits import MOST_DOCKERFILES
 from pytest_gbs.model.location import Source, Tree, below, by_name, endings, upwards
 from pytest_gbs.model.pattern import re
@@ -70,9 +70,16 @@ class PathFinder:
         return self.find(word, command, script) if text is not None and text.endswith(CONFIGURATIONS) else None
 
     def of_function(self, word: Word, command: Command, script: Script) -> str | None:
-        """The path of the Python file of which `word` names a function, as ml_collections does: `config/grpo.py:general_ocr`."""
-        file = (word.text or "").rpartition(":")[0]
-        return self.find(word._replace(text=file), command, script) if function_named(word) else None
+        """The path of the Python file of which `word` names a function, as ml_collections does: `config/grpo.py:general_ocr`.
+
+        Or it names the file alone, in which there is the one that ml_collections calls.
+        """
+        text = word.text or ""
+        if function_named(word):
+            return self.find(word._replace(text=text.rpartition(":")[0]), command, script)
+        path = self.find(word, command, script) if text.endswith(".py") else None
+        source = self._tree.read(path) if path is not None else None
+        return path if isinstance(source, Source) and f"def {OF_FILE}(" in source.text else None
 
     def candidates(self, word: Word) -> Iterator[str]:
         """Yield the configurations that a path with variables in it may name."""

@@ -32,7 +32,7 @@ from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
 from pytest_gbs.launches.visible_gpus import with_fed_gpus, with_one_gpu
 from pytest_gbs.launches.written_recipes import read_written
 from pytest_gbs.model.command import Word, Written
-from pytest_gbs.model.document import INCLUDES, Document, Scalar
+from pytest_gbs.model.document import INCLUDES, OF_FILE, Document, Scalar
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_LAUNCHED_VALUES
 from pytest_gbs.model.location import Location, Source
@@ -158,8 +158,9 @@ class LaunchResolver:
         return self._with_settings((found, paths[-1], layers[-1][1]), composed.document, self._as_read(found, framework), parts)
 
     def _file(self, found: FoundLaunch, path: str, word: Word) -> ResolvedLaunch | None:
-        function = function_named(word)
-        for document in (each for each in self._documents(path) if not function or each.function == function):
+        documents = self._documents(path)
+        function = function_named(word) or (OF_FILE if any(each.function == OF_FILE for each in documents) else "")
+        for document in (each for each in documents if not function or each.function == function):
             base, program = document, Program(program_name(found))
             framework = self._recognise(document, program)
             parts = None if INCLUDES.isdisjoint(document.keyed) else self._whole(document, framework)
@@ -183,7 +184,8 @@ class LaunchResolver:
         found, path, word = named
         given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and s.path != ("config",)]
         given = written_out(given, framework, program_source(found, self._tree.read))
-        if function_named(word):  # ml_collections names the flags of what it fills by that of the file: `--config.train.batch_size`
+        if function_named(word) or document.function == OF_FILE:
+            # ml_collections names the flags of what it fills by that of the file: `--config.train.batch_size`.
             given = [s._replace(path=s.path[1:]) for s in given if s.path[0] == "config"]
         if parts is None and has_interpolations(document, framework):
             document = follow(document, framework) or document

@@ -184,7 +184,11 @@ def test_what_is_copied_with_other_values_has_these() -> None:
 
 def test_a_function_that_is_given_a_number_returns_what_it_makes_of_it() -> None:
     assert _reported("def half(n):\n    return n // 2", "half(8)", {}) == "4"
-    assert _reported("def half(n):\n    return n // 2\nhalf(6)", "half(8)", {}) is None
+    assert _reported("def half(n):\n    return n // 2\nhalf(6)", "half(8)", {}) == "4"
+    assert _reported("def half(n=6):\n    return n // 2\nhalf(8)", "half()", {}) == "3"
+    assert _reported("def half(n):\n    return half(n) if n else n\nhalf(6)", "half(8)", {}) is None
+    assert _reported("def half(n):\n    return n // 2\nhalf(6)", "half(other())", {}) is None
+    assert _reported("def half(n):\n    return n // 2\nhalf(6)", "half(*other())", {}) is None
 
 
 ARGUMENTS = {

@@ -7,8 +7,9 @@ import sys
 from collections import abc
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
+from pytest_gbs.model.document import OF_FILE
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_EXPRESSION, MOST_DOCUMENTS
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted
@@ -17,9 +18,6 @@ from pytest_gbs.readers.python.modules import Defined, Modules
 from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, put, table_of
 from pytest_gbs.readers.python.scopes import Binding, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
-
-# The function that `config_flags` of ml_collections calls of a file (ml_collections/config_flags/config_flags.py, _LoadConfigModule).
-_OF_FILE: Final = "get_config"
 
 
 def configurations(scopes: Scopes, evaluator: Evaluator, modules: Modules) -> Iterator[tuple[ast.AST, Table]]:
@@ -31,7 +29,7 @@ def configurations(scopes: Scopes, evaluator: Evaluator, modules: Modules) -> It
     made = _Functions(scopes, evaluator, modules)
     found = [node for node in scopes.inner if isinstance(node, ast.FunctionDef)]
     for node in found:
-        if node.name == _OF_FILE and _OF_FILE not in scopes.called:  # a launch gives its parameters, `--config FILE:runlocal`, if at all
+        if node.name == OF_FILE and OF_FILE not in scopes.called:  # a launch gives its parameters, `--config FILE:runlocal`, if at all
             evaluator.given |= evaluator.defaults(node)
     for node in found[:MOST_DOCUMENTS]:
         table = made.table(node) if not _is_changed_in_use(node, scopes) else None
@@ -108,6 +106,19 @@ class _Functions:
             self.depth -= 1
         return self.tables.get(function)
 
+    def _returned(self, function: ast.FunctionDef, call: ast.Call, scope: Scope) -> Table | None:
+        """What a function of this file returns for the arguments of `call`, None as for `table`."""
+        general = self.table(function)
+        own = self.evaluator.own_arguments(function, call, scope) if general is not None else None
+        if own is None:
+            return general
+        names, tables = self.names, self.tables
+        self.names, self.tables = {}, {each: None for each, found in tables.items() if found is None}
+        with self.evaluator.knowing(own):
+            found = self.table(function)
+        self.names, self.tables = names, tables
+        return found
+
     def _made(self, node: ast.AST, scope: Scope, library: str = "") -> Table | None:
         """What a call makes: the arguments of a class, or what a function of this file returns; it is in something of `library`."""
         if not isinstance(node, ast.Call):
@@ -117,7 +128,7 @@ class _Functions:
         defined = scope.bound(node.func)
         start, stop = self.evaluator.program.span(node)
         if isinstance(defined, ast.FunctionDef):
-            found = self.table(defined)
+            found = self._returned(defined, node, scope)
             return self._copied(found)._replace(start=start, stop=stop) if found is not None else None
         elsewhere = self._elsewhere(node)
         if elsewhere is not None:

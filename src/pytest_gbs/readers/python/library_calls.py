@@ -41,12 +41,18 @@ TEXT_METHODS: Final = _OF_TEXT.keys() | _ASKS_TEXT.keys()
 _counts = lazy_pattern(r"GPU|NODE|NPROC|NTASKS|DEVICE|WORLD", re.IGNORECASE)
 
 
+def library_argument(call: ast.Call) -> ast.expr | None:
+    """What a function of a library makes something of: its first argument, or the dictionary that ml_collections takes by name."""
+    given = (*call.args[:1], *(each.value for each in call.keywords if each.arg == "initial_dictionary"))
+    return given[0] if given else None
+
+
 class LibraryCalls(Options):
     """The values of what one program calls of libraries."""
 
-    def _loaded(self, name: str, node: ast.Call, scope: Scope) -> Value | None:
+    def _loaded(self, name: str, node: ast.Call, file: ast.expr, scope: Scope) -> Value | None:
         """What `yaml.safe_load(open("run.yaml"))` gives, or `with open("run.yaml") as file`; None if it is not known which file that is."""
-        opened = _opened(node.args[0], scope) if not name.endswith("OmegaConf.load") else node.args[0]
+        opened = _opened(file, scope) if not name.endswith("OmegaConf.load") else file
         table = self._of_file(self.value(opened, scope), self.program.span(node)) if opened is not None else None
         return configuration(table) if table is not None and name.endswith("OmegaConf.load") else table
 
@@ -73,9 +79,9 @@ class LibraryCalls(Options):
         found, (start, stop) = self._entry(base.arguments, name, node), self.program.span(node)
         return found._replace(start=start, stop=stop) if isinstance(found, (Known, Lost)) else found
 
-    def _copied(self, node: ast.Call, scope: Scope) -> Value:
+    def _copied(self, node: ast.Call, original: ast.expr, scope: Scope) -> Value:
         """What a copy has: what the first argument is, with what `dataclasses.replace` gives anew."""
-        value = self.value(node.args[0], scope)
+        value = self.value(original, scope)
         if not isinstance(value, Made) or not node.keywords:
             return value if not node.keywords else self.lost(node)
         given = self.keywords(node, scope)
@@ -83,15 +89,15 @@ class LibraryCalls(Options):
             arguments=value.arguments._replace(entries=value.arguments.entries | given.entries, rest=given.rest or value.arguments.rest)
         )
 
-    def _of_library(self, name: str, node: ast.Call, scope: Scope) -> Value:
+    def _of_library(self, name: str, node: ast.Call, made_of: ast.expr, scope: Scope) -> Value:
         """What functions give that load files, copy, or make a dictionary of options or of a dictionary something with attributes."""
         if name in _LOADS:
-            return self._loaded(name, node, scope) or self.lost(node)
+            return self._loaded(name, node, made_of, scope) or self.lost(node)
         if name == _SETTINGS:
             return configuration(self.keywords(node, scope))
         if name in _COPIES:
-            return self._copied(node, scope)
-        value = self.value(node.args[0], scope)
+            return self._copied(node, made_of, scope)
+        value = self.value(made_of, scope)
         return value if name not in _OPENS else configuration(value) if isinstance(value, Table) else self.lost(node)
 
     def _of_text(self, node: ast.Call, func: ast.Attribute, scope: Scope) -> Value:

@@ -138,6 +138,13 @@ class Parameters(Expressions):
         named = {by_name[each.arg]: each.value for each in call.keywords if each.arg in by_name}
         return given | {node: self.value(each, scope) for node, each in named.items()}
 
+    def own_arguments(self, function: ast.FunctionDef, call: ast.Call, scope: Scope) -> dict[ast.AST, Value] | None:
+        """What `call` gives the parameters of a function of this file, where others may give them something else; None if it is alone."""
+        alone = len(self.scopes.called.get(function.name, ())) < 2 or not self.scopes.inner[function].names
+        if alone or is_unpacked(call) or any(each.arg is None for each in call.keywords):
+            return None
+        return self.defaults(function) | self.arguments(function, call, scope)
+
     def defaults(self, function: ast.FunctionDef) -> dict[ast.AST, Value]:
         """What the parameters of a function of the module are by default; lost if they have none."""
         bindings = (each for several in self.scopes.inner[function].names.values() for each in several if each.parameter is function)

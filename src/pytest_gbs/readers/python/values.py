@@ -11,7 +11,7 @@ import ast
 from typing import Final
 
 from pytest_gbs.readers.python.imported_functions import ImportedFunctions
-from pytest_gbs.readers.python.library_calls import BUILT_IN, ENVIRONMENT, OF_LIBRARIES, TEXT_METHODS
+from pytest_gbs.readers.python.library_calls import BUILT_IN, ENVIRONMENT, OF_LIBRARIES, TEXT_METHODS, library_argument
 from pytest_gbs.readers.python.parameters import RUNS
 from pytest_gbs.readers.python.results import NAMESPACE, Known, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
@@ -42,8 +42,9 @@ class Evaluator(ImportedFunctions):
             return Made(NAMESPACE, given or Table({}, *self.program.span(node)), None, *self.program.span(node))
         if last in _PARSES and isinstance(node.func, ast.Attribute):
             return self._parsed(node.func.value, scope)
-        if node.args and name in OF_LIBRARIES:
-            return self._of_library(name, node, scope)
+        made_of = library_argument(node) if name in OF_LIBRARIES else None
+        if made_of is not None:
+            return self._of_library(name, node, made_of, scope)
         if name in RUNS and node.args:
             return self._with_flags(self._made(node.args[0], scope, None), node) or self.lost(node)
         world = self._world(name, node)
@@ -61,9 +62,14 @@ class Evaluator(ImportedFunctions):
     def _written(self, node: ast.Call, last: str, scope: Scope) -> Value | None:
         """What a function returns whose text is in the tree, None if it is another, or may return several things."""
         written = self._result(node, scope)
-        if written is not None:
-            return self.value(written[0], written[1])
-        return self._returned_elsewhere(node, scope) if not last[:1].isupper() else None
+        if written is None:
+            return self._returned_elsewhere(node, scope) if not last[:1].isupper() else None
+        function = scope.bound(node.func)
+        own = self.own_arguments(function, node, scope) if isinstance(function, ast.FunctionDef) else None
+        if own is None:
+            return self.value(*written)
+        with self.knowing(own):
+            return self.value(*written)
 
     def _got(self, node: ast.Call, base: Value, key: Value, scope: Scope) -> Value:
         """What `base.get(key, default)` gives."""
