@@ -364,3 +364,11 @@ def test_an_object_is_given_to_another_file(given: str, after: str, expected: st
 def test_an_attribute_that_is_set_by_its_name_is_lost() -> None:
     assert _reported(SETTINGS.format("") + "setattr(settings, read(), 8)", "settings.size", {}) is None
     assert _reported(SETTINGS.format("") + "setattr(other, read(), 8)", "settings.size", {}) == "4"
+
+
+def test_functions_that_fill_a_configuration_by_each_other_are_read_in_time() -> None:
+    """Each of 40 asks the one before for two: 2 ** 39 calls in all, of which few are looked at."""
+    first = "import ml_collections\ndef f0(n):\n    c = ml_collections.ConfigDict()\n    c.batch_size = n\n    return c\n"
+    further = "def f{0}(n):\n    c = ml_collections.ConfigDict()\n    c.a = f{1}(n)\n    c.b = f{1}(2)\n    return c\n"
+    text = first + "".join(further.format(i, i - 1) for i in range(1, 40)) + "def get_config():\n    return f39(1)\n"
+    assert len(read(Source("configs/a.py", text), ProgramContext(reads({})))) > 1

@@ -7,7 +7,7 @@ import sys
 from collections import abc
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from pytest_gbs.model.document import OF_FILE
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_EXPRESSION, MOST_DOCUMENTS
@@ -18,6 +18,8 @@ from pytest_gbs.readers.python.modules import Defined, Modules
 from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, put, table_of
 from pytest_gbs.readers.python.scopes import Binding, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
+
+_READ_AGAIN: Final = 200  # of what may be looked at is what it costs to read a function for one of its calls
 
 
 def configurations(scopes: Scopes, evaluator: Evaluator, modules: Modules) -> Iterator[tuple[ast.AST, Table]]:
@@ -112,6 +114,9 @@ class _Functions:
         own = self.evaluator.own_arguments(function, call, scope) if general is not None else None
         if own is None:
             return general
+        self.evaluator.left -= _READ_AGAIN
+        if self.evaluator.left < 0:
+            return None
         names, tables = self.names, self.tables
         self.names, self.tables = {}, {each: None for each, found in tables.items() if found is None}
         with self.evaluator.knowing(own):
