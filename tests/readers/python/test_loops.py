@@ -154,6 +154,43 @@ def test_a_test_that_has_a_name_in_the_loop() -> None:
     ]
 
 
+COUNTED = """\
+        scaler.scale(model(batch)).backward()
+        waiting += 1
+        if waiting < STEPS:
+            continue
+        scaler.step(optimizer)
+        waiting = 0
+"""
+REACHED = """\
+        scaler.scale(model(batch)).backward()
+        waiting += 1
+        if waiting == STEPS:
+            scaler.step(optimizer)
+            waiting = 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("turn", "expected"),
+    [
+        pytest.param(COUNTED.replace("            continue", "            if x:\n                continue"), None, id="two tests"),
+        pytest.param(COUNTED.replace("        scaler.step", "        if x:\n            scaler.step"), None, id="a step under a condition"),
+        pytest.param(REACHED.replace("waiting += 1", "waiting += 2"), None, id="counted in twos"),
+        pytest.param(REACHED.replace("        waiting += 1\n", "") + "        waiting += 1\n", None, id="counted behind the step"),
+        pytest.param(REACHED.replace("waiting = 0", "waiting = 1"), None, id="begun with another number"),
+        pytest.param(REACHED.replace("            waiting = 0\n", ""), None, id="never begun again"),
+        pytest.param(COUNTED.replace("        waiting = 0\n", ""), "1", id="the first turns alone are left out"),
+        pytest.param(COUNTED, "4", id="turns are left out until so many"),
+        pytest.param(REACHED, "4", id="a step after so many"),
+        pytest.param(REACHED.replace("== STEPS", ">= STEPS"), "4", id="a step after so many or more"),
+    ],
+)
+def test_a_loop_may_count_its_batches(turn: str, expected: str | None) -> None:
+    start, stop = DISTRIBUTED.index("        scaler.scale"), DISTRIBUTED.index("\ndef loaders")
+    assert numbers(DISTRIBUTED[:start] + turn + DISTRIBUTED[stop:], "DataLoader.batch_size", STEPS) == ["16", expected]
+
+
 def test_accelerate_accumulates_only_where_it_is_asked_to() -> None:
     plain = ACCELERATE.replace("with accelerator.accumulate(model):", "if True:").replace("            if True:\n", "            pass\n")
     plain = plain.replace("                accelerator.b", "            accelerator.b").replace(

@@ -24,11 +24,15 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
     """Yield the steps that optimizers take in a loop over batches."""
     pending: list[tuple[ast.AST, tuple[ast.If, ...], bool]] = [(each, (), False) for each in loop.body]
     skips, found = False, []
+    waits: list[ast.expr] = []  # for so many batches, by a test that goes on with the next one
     while pending:
         node, tests, nested = pending.pop()
         if isinstance(node, ast.Call) and (_is_step(node) or is_scaled_pass(node)):
             found.append((node, tests, nested))
-        skips = skips or (isinstance(node, ast.Continue) and not nested and any(_has_modulo(each.test) for each in tests))
+        if isinstance(node, ast.Continue) and not nested:
+            counted = [_counted(each.test, loop, ast.Lt) for each in tests]
+            waits += [each for each in counted if each is not None]
+            skips = skips or any(_has_modulo(each.test) for each in tests) or (any(counted) and len(tests) > 1)
         inside = nested or isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda))
         if isinstance(node, ast.If) and not (_has_step(node.body) and _has_step(node.orelse)):
             pending.extend((each, (*tests, node), inside) for each in node.body)
@@ -38,8 +42,10 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
     for call, tests, nested in found:
         told = argument(call, "update_grad", "need_update") if is_scaled_pass(call) else None
         conditions = [*(each.test for each in tests), *([told] if told is not None else [])]
-        if skips or nested or len(conditions) > 1:
+        if skips or nested or len(conditions) + len(waits) > 1:
             yield OptimizerStep(call)
+        elif waits:
+            yield OptimizerStep(call, every=waits[0])
         else:
             yield OptimizerStep(call, not conditions, _when(conditions[0], loop, scope) if conditions else None)
 
@@ -75,7 +81,21 @@ def _when(test: ast.expr, loop: Loop, scope: Scope) -> ast.expr | None:
     """N of a test that holds for each batch number N; with Fabric it is `not is_accumulating`, of `is_accumulating = (i + 1) % N != 0`."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _every(_named_test(test.operand, loop, scope), ast.NotEq)
-    return _every(_named_test(test, loop, scope))
+    return _every(_named_test(test, loop, scope)) or _counted(test, loop, ast.Eq, ast.GtE)
+
+
+def _counted(test: ast.expr, loop: Loop, *holds: type[ast.cmpop]) -> ast.expr | None:
+    """N of `count == N` if the loop counts each batch before (`count += 1`), and begins again with 0; else None."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], holds) or not isinstance(test.left, ast.Name):
+        return None
+    name = test.left.id
+    before = [each for each in loop.body if each.lineno < test.lineno and isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add)]
+    counts = [each for each in before if getattr(each.target, "id", None) == name and getattr(each.value, "value", None) == 1]
+    assigned = [
+        each for each in ast.walk(loop) if isinstance(each, ast.Assign) and name in [getattr(one, "id", None) for one in each.targets]
+    ]
+    begins = [each for each in assigned if isinstance(each.value, ast.Constant) and each.value.value == 0]
+    return test.comparators[0] if len(counts) == len(assigned) == len(begins) == 1 else None
 
 
 def _named_test(test: ast.expr, loop: Loop, scope: Scope) -> ast.expr:
