@@ -172,3 +172,26 @@ def test_findings_are_counted() -> None:
     )
     found = report(recipes(Verdict.VIOLATED)[0]._replace(findings=findings))
     assert headline(found) == "1 recipe in 1 file: 1 violated; 2 errors, 1 warning"
+
+
+def unset(*names: str) -> tuple[Assumption, ...]:
+    """That these variables are not set."""
+    return tuple(Assumption(Assuming.NOT_SET, name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "expected"),
+    [
+        pytest.param([unset("A")], ["verified assumes A is not set"], id="one"),
+        pytest.param([unset("A", "2")], ["verified assumes A is not set", "verified assumes argument 2 is not given"], id="an argument"),
+        pytest.param([unset("A"), unset("A")], ["verified assume A is not set"], id="two recipes"),
+        pytest.param([unset("A", "B")], ["verified assumes A and B are not set"], id="two"),
+        pytest.param([unset("A"), unset("B"), ()], ["2 of 3 verified assume A and B are not set"], id="each of another recipe"),
+        pytest.param([unset(*"ABCDEF")], ["verified assumes A, B, C, D, E and F are not set"], id="six"),
+        pytest.param([unset(*"ABCDEFG")], ["verified assumes A, B, C, D, E and 2 more variables are not set"], id="seven"),
+    ],
+)
+def test_variables_that_are_assumed_not_to_be_set_are_one_line(assumptions: list[tuple[Assumption, ...]], expected: list[str]) -> None:
+    files = [recipes(Verdict.VERIFIED, assumptions=each)[0]._replace(path=f"{n}.yaml") for n, each in enumerate(assumptions)]
+    about = report(*files)
+    assert [line for line in remarks(about, Places(about, FormatOptions())) if "assume" in line] == expected

@@ -10,7 +10,7 @@ from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._paint import CONSISTENT, Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim, open_claims
-from pytest_gbs.model.assumption import Assumption
+from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.document import PROGRAMS
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.quantity import Name
@@ -23,6 +23,7 @@ WORDS: Final = (Verdict.VERIFIED, CONSISTENT, *VERDICTS[1:])
 LAUNCHER: Final = "launcher"
 PROGRAM: Final = "program"
 _JUDGED = WORDS[:4]
+_MOST_VARIABLES: Final = 5  # of those that are assumed not to be set, in the line about them
 _SAID = (Needs.CLAIMS, Needs.DECLARATIONS, Needs.POLICIES, Needs.LOCKED, Needs.BASE)
 
 
@@ -127,19 +128,33 @@ def _consistent_in_words(number: int) -> str:
 
 
 def _assumed(report: Report) -> Iterator[str]:
-    """Yield a line for each assumption that verdicts rest on, with the setting that makes it a fact."""
+    """Yield a line for each assumption that verdicts rest on, with the setting that makes it a fact; one for all variables."""
     found: dict[Assumption, list[FileReport]] = {}
-    for file in report.recipes():
-        if file.verdict in _JUDGED:
-            for assumption in dict.fromkeys(each._replace(where="") for each in file.assumptions):
-                found.setdefault(assumption, []).append(file)
+    judged = [file for file in report.recipes() if file.verdict in _JUDGED]
+    for file in judged:
+        for assumption in dict.fromkeys(each._replace(where="") for each in file.assumptions):
+            found.setdefault(assumption, []).append(file)
+    variables = [each for each in found if each.kind == Assuming.NOT_SET and each.name and not each.name.isdecimal()]
+    if len(variables) > 1:  # a script has many: one line for all of them
+        recipes = list({id(file): file for each in variables for file in found.pop(each)}.values())
+        yield f"{_assuming(report, recipes)} {escape(_at_most([each.name for each in variables]))} are not set"
     for assumption, recipes in found.items():
         what, why = assumed_in_brief(assumption)
         words = f"{what} ({why})" if why else what
         settable = assumption.name == Name.GPUS_PER_NODE and not assumption.by_default
         fact = f"; if that is right, set gpus-per-node = {assumption.value} in [tool.gbs]" if settable else ""
-        verb = "assumes" if len(recipes) == 1 else "assume"
-        yield f"{_subject(report, recipes)} {verb} {escape(words)}{fact}"
+        yield f"{_assuming(report, recipes)} {escape(words)}{fact}"
+
+
+def _at_most(names: list[str]) -> str:
+    """The first of many names, and how many more there are."""
+    more = [f"{len(names) - _MOST_VARIABLES} more variables"] if len(names) > _MOST_VARIABLES + 1 else names[_MOST_VARIABLES:]
+    return listing([*names[:_MOST_VARIABLES], *more], last="and")
+
+
+def _assuming(report: Report, recipes: list[FileReport]) -> str:
+    """Which recipes assume something, with the verb."""
+    return f"{_subject(report, recipes)} {'assumes' if len(recipes) == 1 else 'assume'}"
 
 
 def _subject(report: Report, recipes: list[FileReport]) -> str:
