@@ -556,3 +556,11 @@ def test_a_while_loop_within_a_batch_takes_none() -> None:
         "        scaler.scale", "        while unsure(batch):\n            batch = again(batch)\n        scaler.scale"
     )
     assert numbers(text, "DataLoader.batch_size", STEPS) == ["16", "4"]
+
+
+def test_a_loop_that_counts_thousands_of_times_is_read_in_time() -> None:
+    """What is counted is looked for once, not for each of 8,000 tests."""
+    start, stop = DISTRIBUTED.index("        scaler.scale"), DISTRIBUTED.index("\ndef loaders")
+    turns = "".join(f"        n += 1\n        if n < {i}:\n            continue\n" for i in range(8_000))
+    turn = f"        scaler.scale(model(batch)).backward()\n{turns}        scaler.step(optimizer)\n        n = 0\n"
+    assert numbers(DISTRIBUTED[:start] + turn + DISTRIBUTED[stop:], STEPS) == ["1"]  # several count it, so that none is plain

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from pytest_gbs.model.digits import whole_number
@@ -39,6 +40,11 @@ TEXT_METHODS: Final = _OF_TEXT.keys() | _ASKS_TEXT.keys()
 
 # Variables that may say on how many devices a program runs, which what starts it knows.
 _counts = lazy_pattern(r"GPU|NODE|NPROC|NTASKS|DEVICE|WORLD", re.IGNORECASE)
+# What gives one a value, or may give any; cells of notebooks quote by backslashes.
+_QUOTED: Final = r"""\s{0,99}\\?["']([^"'\\]{1,99})\\?["']"""
+_sets = lazy_pattern(
+    rf"environ(?:\[{_QUOTED}\s{{0,99}}\]\s{{0,99}}=(?!=)|\.setdefault\({_QUOTED}|\.update\(|\s{{0,99}}\|=)|putenv\(|%(?:set_)?env (\w+)"
+)
 
 
 def library_argument(call: ast.Call) -> ast.expr | None:
@@ -128,7 +134,8 @@ class LibraryCalls(Options):
             return Known(str(self.world), *self.program.span(node))
         if not isinstance(name, Known) or not isinstance(name.value, str) or OF_PROCESSES().match(name.value):
             return self.lost(node)
-        if _is_set(name.value, self.program.source.text) or (self.line is None and _counts().search(name.value)):
+        sets = _set_variables(self.program.source.text)
+        if "" in sets or name.value in sets or (self.line is None and _counts().search(name.value)):
             return self.lost(node)
         found = self.variable(name.value, node)
         if found is None:
@@ -178,11 +185,10 @@ class LibraryCalls(Options):
         return composed(*found, self.program.span(decorator)) if found is not None else None
 
 
-def _is_set(variable: str, text: str) -> bool:
-    """Whether the program `text` may itself give a variable of the environment a value; cells of notebooks quote by backslashes."""
-    quoted = rf"""\\?["']{re.escape(variable)}\\?["']"""
-    sets = rf"\[\s*{quoted}\s*\]\s*=(?!=)|\.setdefault\(\s*{quoted}|\.update\(|\s*\|="
-    return re.search(rf"environ(?:{sets})|putenv\(|%(?:set_)?env {re.escape(variable)}\b", text) is not None
+@lru_cache(8)  # each use of a variable asks for it
+def _set_variables(text: str) -> frozenset[str]:
+    """The variables of the environment to which the program `text` may itself give a value; "" if that may be any."""
+    return frozenset(next(filter(None, match.groups()), "") for match in _sets().finditer(text))
 
 
 def _opened(given: ast.expr, scope: Scope) -> ast.expr | None:

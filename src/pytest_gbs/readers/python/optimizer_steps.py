@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
+from pytest_gbs.model.location import grouped
 from pytest_gbs.readers.python.attributes import argument, dotted
 from pytest_gbs.readers.python.scopes import Scope
 
@@ -24,13 +26,14 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
     """Yield the steps that optimizers take in a loop over batches."""
     pending: list[tuple[ast.AST, tuple[ast.If, ...], bool]] = [(each, (), False) for each in loop.body]
     skips, found = False, []
+    counts = _counts(loop)
     waits: list[ast.expr] = []  # for so many batches, by a test that goes on with the next one
     while pending:
         node, tests, nested = pending.pop()
         if isinstance(node, ast.Call) and (_is_step(node) or is_scaled_pass(node)):
             found.append((node, tests, nested))
         if isinstance(node, ast.Continue) and not nested:
-            counted = [_counted(each.test, loop, ast.Lt) for each in tests]
+            counted = [_counted(each.test, counts, ast.Lt) for each in tests]
             waits += [each for each in counted if each is not None]
             skips = skips or any(_has_modulo(each.test) for each in tests) or (any(counted) and len(tests) > 1)
         inside = nested or isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda))
@@ -47,7 +50,7 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
         elif waits:
             yield OptimizerStep(call, every=waits[0])
         else:
-            yield OptimizerStep(call, not conditions, _when(conditions[0], loop, scope) if conditions else None)
+            yield OptimizerStep(call, not conditions, _when(conditions[0], loop, scope, counts) if conditions else None)
 
 
 def is_scaled_pass(call: ast.Call) -> bool:
@@ -77,25 +80,32 @@ def _has_modulo(test: ast.expr) -> bool:
     return any(isinstance(each, ast.Mod) for each in ast.walk(test))
 
 
-def _when(test: ast.expr, loop: Loop, scope: Scope) -> ast.expr | None:
+def _when(test: ast.expr, loop: Loop, scope: Scope, counts: dict[str, int]) -> ast.expr | None:
     """N of a test that holds for each batch number N; with Fabric it is `not is_accumulating`, of `is_accumulating = (i + 1) % N != 0`."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _every(_named_test(test.operand, loop, scope), ast.NotEq)
-    return _every(_named_test(test, loop, scope)) or _counted(test, loop, ast.Eq, ast.GtE)
+    return _every(_named_test(test, loop, scope)) or _counted(test, counts, ast.Eq, ast.GtE)
 
 
-def _counted(test: ast.expr, loop: Loop, *holds: type[ast.cmpop]) -> ast.expr | None:
-    """N of `count == N` if the loop counts each batch before (`count += 1`), and begins again with 0; else None."""
+def _counts(loop: Loop) -> dict[str, int]:
+    """The names by which the loop counts its batches (`count += 1`), beginning again with 0, each with the line that counts."""
+    added = [each for each in loop.body if isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add) and _is_number(each.value, 1)]
+    lines = [(each.target.id, each.lineno) for each in added if isinstance(each.target, ast.Name)]
+    assigned = [each for each in ast.walk(loop) if isinstance(each, ast.Assign)] if lines else []
+    begun = [(name.id, _is_number(each.value, 0)) for each in assigned for name in each.targets if isinstance(name, ast.Name)]
+    often, set_to = Counter(name for name, _ in lines), grouped(begun)
+    return {name: line for name, line in lines if often[name] == 1 and set_to.get(name) == [True]}
+
+
+def _is_number(node: ast.expr, number: int) -> bool:
+    return isinstance(node, ast.Constant) and node.value == number
+
+
+def _counted(test: ast.expr, counts: dict[str, int], *holds: type[ast.cmpop]) -> ast.expr | None:
+    """N of `count == N`, behind what counts the batches; else None."""
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], holds) or not isinstance(test.left, ast.Name):
         return None
-    name = test.left.id
-    before = [each for each in loop.body if each.lineno < test.lineno and isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add)]
-    counts = [each for each in before if getattr(each.target, "id", None) == name and getattr(each.value, "value", None) == 1]
-    assigned = [
-        each for each in ast.walk(loop) if isinstance(each, ast.Assign) and name in [getattr(one, "id", None) for one in each.targets]
-    ]
-    begins = [each for each in assigned if isinstance(each.value, ast.Constant) and each.value.value == 0]
-    return test.comparators[0] if len(counts) == len(assigned) == len(begins) == 1 else None
+    return test.comparators[0] if counts.get(test.left.id, test.lineno) < test.lineno else None
 
 
 def _named_test(test: ast.expr, loop: Loop, scope: Scope) -> ast.expr:
