@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
@@ -48,8 +48,8 @@ class Parameters(Expressions):
             return self.lost(node)
         if isinstance(around.node, ast.ClassDef):
             return self._of_instance(binding, function, around, node)
-        calls = [each for each in self.scopes.called.get(function.name, ()) if isinstance(each[0].func, ast.Name)]
-        calls += self._spawned(function.name)
+        named = (each for each in self.scopes.called.get(function.name, ()) if isinstance(each[0].func, ast.Name))
+        calls = [*islice(named, MOST_BINDINGS + 1), *self._spawned(function.name)]
         if self._is_command(function):
             default = self._default(binding.value, around) if binding.value is not None else self.lost(node)
             by_place = isinstance(binding.value, ast.Call) and self.scopes.qualified(binding.value.func) == "typer.Argument"
