@@ -23,7 +23,7 @@ WORDS: Final = (Verdict.VERIFIED, CONSISTENT, *VERDICTS[1:])
 LAUNCHER: Final = "launcher"
 PROGRAM: Final = "program"
 _JUDGED = WORDS[:4]
-_MOST_VARIABLES: Final = 5  # of those that are assumed not to be set, in the line about them
+_SHOWN_VARIABLES: Final = 5  # of those that are assumed not to be set, in the line about them
 _SAID = (Needs.CLAIMS, Needs.DECLARATIONS, Needs.POLICIES, Needs.LOCKED, Needs.BASE)
 
 
@@ -148,8 +148,8 @@ def _assumed(report: Report) -> Iterator[str]:
 
 def _at_most(names: list[str]) -> str:
     """The first of many names, and how many more there are."""
-    more = [f"{len(names) - _MOST_VARIABLES} more variables"] if len(names) > _MOST_VARIABLES + 1 else names[_MOST_VARIABLES:]
-    return listing([*names[:_MOST_VARIABLES], *more], last="and")
+    more = [f"{len(names) - _SHOWN_VARIABLES} more variables"] if len(names) > _SHOWN_VARIABLES + 1 else names[_SHOWN_VARIABLES:]
+    return listing([*names[:_SHOWN_VARIABLES], *more], last="and")
 
 
 def _assuming(report: Report, recipes: list[FileReport]) -> str:
