@@ -162,6 +162,15 @@ COUNTED = """\
         scaler.step(optimizer)
         waiting = 0
 """
+LOGGED = """\
+        scaler.scale(model(batch)).backward()
+        scaler.step(optimizer)
+        seen += 1
+        if seen < STEPS:
+            continue
+        print(seen)
+        seen = 0
+"""
 REACHED = """\
         scaler.scale(model(batch)).backward()
         waiting += 1
@@ -181,6 +190,7 @@ REACHED = """\
         pytest.param(REACHED.replace("waiting = 0", "waiting = 1"), None, id="begun with another number"),
         pytest.param(REACHED.replace("            waiting = 0\n", ""), None, id="never begun again"),
         pytest.param(COUNTED.replace("        waiting = 0\n", ""), "1", id="the first turns alone are left out"),
+        pytest.param(LOGGED, "1", id="turns are left out behind the step"),
         pytest.param(COUNTED, "4", id="turns are left out until so many"),
         pytest.param(REACHED, "4", id="a step after so many"),
         pytest.param(REACHED.replace("== STEPS", ">= STEPS"), "4", id="a step after so many or more"),

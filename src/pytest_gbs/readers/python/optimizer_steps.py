@@ -27,14 +27,14 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
     pending: list[tuple[ast.AST, tuple[ast.If, ...], bool]] = [(each, (), False) for each in loop.body]
     skips, found = False, []
     counts = _counts(loop)
-    waits: list[ast.expr] = []  # for so many batches, by a test that goes on with the next one
+    waits: list[tuple[int, ast.expr]] = []  # the lines from which on so many batches were counted, by a test that goes on with the next one
     while pending:
         node, tests, nested = pending.pop()
         if isinstance(node, ast.Call) and (_is_step(node) or is_scaled_pass(node)):
             found.append((node, tests, nested))
         if isinstance(node, ast.Continue) and not nested:
             counted = [_counted(each.test, counts, ast.Lt) for each in tests]
-            waits += [each for each in counted if each is not None]
+            waits += [(node.lineno, each) for each in counted if each is not None]
             skips = skips or any(_has_modulo(each.test) for each in tests) or (any(counted) and len(tests) > 1)
         inside = nested or isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda))
         if isinstance(node, ast.If) and not (_has_step(node.body) and _has_step(node.orelse)):
@@ -45,10 +45,11 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
     for call, tests, nested in found:
         told = argument(call, "update_grad", "need_update") if is_scaled_pass(call) else None
         conditions = [*(each.test for each in tests), *([told] if told is not None else [])]
-        if skips or nested or len(conditions) + len(waits) > 1:
+        waited = [each for line, each in waits if line < call.lineno]
+        if skips or nested or len(conditions) + len(waited) > 1:
             yield OptimizerStep(call)
-        elif waits:
-            yield OptimizerStep(call, every=waits[0])
+        elif waited:
+            yield OptimizerStep(call, every=waited[0])
         else:
             yield OptimizerStep(call, not conditions, _when(conditions[0], loop, scope, counts) if conditions else None)
 
