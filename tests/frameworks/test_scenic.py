@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import checked
+from pytest_gbs.model.quantity import Name
+from tests.launches.building import checked, launched
 
 SCENIC = """\
 import ml_collections
@@ -52,3 +53,10 @@ def known(folder: Path, text: str) -> list[int | None]:
 )
 def test_a_function_has_the_batch_of_all_devices(tmp_path: Path, text: str, expected: list[int | None]) -> None:
     assert known(tmp_path, text) == expected
+
+
+@pytest.mark.parametrize(("flag", "batch"), [("", 128), (" --config.training.batch_size=64", 64)])
+def test_a_launch_of_score_sde_names_its_file_and_may_give_another_batch(tmp_path: Path, flag: str, batch: int) -> None:
+    files = {"configs/small.py": SCORE.replace("get_default_configs", "get_config"), "main.py": ""}
+    found = checked(tmp_path, {**files, "run.sh": f"python main.py --config=configs/small.py --mode=train{flag}\n"})
+    assert [run.geometry.value(Name.GLOBAL_BATCH_SIZE) for run in launched(found)] == [batch]
