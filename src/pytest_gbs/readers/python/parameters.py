@@ -183,11 +183,6 @@ class Parameters(Expressions):
         decorator = self.decorators[function].get(parameter)
         return self._of_option(decorator, decorator) if decorator is not None else None
 
-    def _result(self, node: ast.Call, scope: Scope) -> tuple[ast.expr, Scope] | None:
-        """What a function of this file returns, with its scope; None if it is another, or may return several things."""
-        function = scope.bound(node.func)
-        return self.result_of(function) if isinstance(function, ast.FunctionDef) else None
-
     def result_of(self, function: ast.FunctionDef) -> tuple[ast.expr, Scope] | None:
         """The one thing that a function of this file returns, with its scope; None if that is unknown."""
         names = (self.scopes.qualified(each.func if isinstance(each, ast.Call) else each) for each in function.decorator_list)

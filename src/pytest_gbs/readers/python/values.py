@@ -61,11 +61,10 @@ class Evaluator(ImportedFunctions):
 
     def _written(self, node: ast.Call, last: str, scope: Scope) -> Value | None:
         """What a function returns whose text is in the tree, None if it is another, or may return several things."""
-        written = self._result(node, scope)
-        if written is None:
-            return self._returned_elsewhere(node, scope) if not last[:1].isupper() else None
         function = scope.bound(node.func)
-        own = self.own_arguments(function, node, scope) if isinstance(function, ast.FunctionDef) else None
+        if not isinstance(function, ast.FunctionDef) or (written := self.result_of(function)) is None:
+            return self._returned_elsewhere(node, scope) if not last[:1].isupper() else None
+        own = self.own_arguments(function, node, scope)
         if own is None:
             return self.value(*written)
         with self.knowing(own):
