@@ -56,6 +56,16 @@ def test_another_product_says_nothing(change: tuple[str, str]) -> None:
     assert loop(PROGRAM.replace(*change)) is None
 
 
+@pytest.mark.parametrize("replaced", ["batch_size=args.batch_size", "eff_batch_size = args.batch_size"])
+def test_an_expression_nested_too_deeply_for_its_text_to_be_written(tmp_path: Path, replaced: str) -> None:
+    """The text of each is held against the others; Python writes none that is nested a thousand times."""
+    deep = "+".join(["args.batch_size"] * 1_500)
+    name = replaced.partition("=")[0]
+    found = checked(tmp_path, {"train.py": PROGRAM.replace(replaced, f"{name}={deep}"), "run.sh": "torchrun --nproc_per_node=8 train.py\n"})
+    assert not found.internal
+    assert batches(found) == []
+
+
 def test_a_program_that_does_not_train_says_nothing() -> None:
     lines = [line for line in PROGRAM.splitlines() if "optim" not in line]
     assert loop("\n".join(lines)) is None
@@ -116,6 +126,56 @@ def test_processes_that_share_a_batch(tmp_path: Path, program: str, flags: str, 
     found = checked(tmp_path, {"train.py": program, "run.sh": f"torchrun --nproc_per_node=8 train.py {flags}\n"})
     assert batches(found) == expected
     assert codes(found) == []
+
+
+# Sequence parallelism of a program's own: the ranks of a group get the same rows.
+GROUPS = """\
+import argparse
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, DistributedSampler
+parser = argparse.ArgumentParser()
+parser.add_argument("--dp_size", type=int, default=2)
+args = parser.parse_args()
+ranks = dist.get_world_size()
+replicas = REPLICAS
+loader = DataLoader(rows, batch_size=4, sampler=DistributedSampler(rows, num_replicas=replicas, rank=0))
+model = DistributedDataParallel(network)
+for batch in loader:
+    model(batch).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("replicas", "expected"),
+    [
+        pytest.param("None", 32, id="its default"),
+        pytest.param("ranks", 32, id="all processes"),
+        pytest.param("dist.get_world_size(dist.group.WORLD)", 32, id="the group of all processes"),
+        pytest.param("args.world_size", 32, id="an option of that name"),
+        pytest.param("args.dp_size", None, id="an option"),
+        pytest.param("ranks // args.sp_size", None, id="a quotient"),
+        pytest.param("dist.get_world_size(dp_group)", None, id="the size of a group"),
+        pytest.param("device_mesh['dp'].size()", None, id="a dimension of a mesh"),
+        pytest.param("mpu.get_data_parallel_world_size()", None, id="what a library says"),
+    ],
+)
+def test_a_sampler_that_gives_the_same_rows_to_several_processes(tmp_path: Path, replicas: str, expected: int | None) -> None:
+    """After deepspeedai/DeepSpeedExamples, benchmarks/autosp/run.py."""
+    script = "torchrun --nproc_per_node=8 train.py\n"
+    assert batches(checked(tmp_path, {"train.py": GROUPS.replace("REPLICAS", replicas), "run.sh": script})) == [expected]
+
+
+@pytest.mark.parametrize(("replicas", "expected"), [("dist.get_world_size()", [32]), ("args.dp_size", [])])
+def test_a_sampler_in_another_file(tmp_path: Path, replicas: str, expected: list[int]) -> None:
+    lines = GROUPS.replace("REPLICAS", replicas).splitlines(keepends=True)
+    made = "".join(f"    return {line[9:]}" if line.startswith("loader = ") else f"    {line}" for line in lines[8:11])
+    program = "".join([*lines[:8], "from data import load\nloader = load(args)\n", *lines[11:]])
+    module = "".join(lines[:5]) + "def load(args):\n" + made
+    files = {"train.py": program, "data.py": module, "run.sh": "torchrun --nproc_per_node=8 train.py\n"}
+    assert batches(checked(tmp_path, files)) == expected
 
 
 def test_without_an_accumulation_each_batch_is_a_step() -> None:

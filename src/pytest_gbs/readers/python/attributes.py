@@ -23,6 +23,14 @@ def dotted(node: ast.AST) -> str:
     return ".".join(attribute_path(node))
 
 
+def unparsed(node: ast.AST) -> str:
+    """The text of `node`, written the one way that Python writes it; of one nested too deeply for that, what no other has."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return f"<{id(node)}>"
+
+
 def argument(call: ast.Call, *names: str, position: int = sys.maxsize) -> ast.expr | None:
     """What `call` gives under one of `names`, or else as the argument at `position`; None if it gives neither."""
     named = next((each.value for each in call.keywords if each.arg in names), None)

@@ -12,7 +12,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import argument, dotted, is_unpacked
 from pytest_gbs.readers.python.modules import Defined
 from pytest_gbs.readers.python.results import Entry, Known, Made, Table, Value, at_span
-from pytest_gbs.readers.python.samplers import sampled
+from pytest_gbs.readers.python.samplers import divided_among_groups, sampled
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -159,7 +159,7 @@ class DataLoaders:
         found = reading._of_function(*loads, frozenset(), depth + 1)
         batch = reading.batch(found) if found is not None else None
         evaluator.left = other.left
-        if found is None or batch is None:
+        if found is None or batch is None or divided_among_groups(defined.program) is not None:
             return None
         options = (each for value in given.values() if isinstance(value, Made) for _, each in value.arguments.entries.values())
         is_own = any(batch is each for each in (*given.values(), *options))

@@ -10,6 +10,7 @@ from typing import Final
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.command_settings import CommandSetting
+from pytest_gbs.readers.python.attributes import unparsed
 from pytest_gbs.readers.python.evaluation import Evaluation
 from pytest_gbs.readers.python.results import NAMESPACE, Constant, Known, Lost, Made, Value
 from pytest_gbs.readers.python.scopes import Change, Scope
@@ -174,7 +175,7 @@ def _adds_flag(function: ast.FunctionDef) -> bool:
     first, names = function.args.args[0].arg, {each.arg for each in function.args.args}
     return any(
         each.func.attr == "add_argument"  # type: ignore[attr-defined]
-        and ast.unparse(each.args[0]) == f"'--' + {first}"
+        and unparsed(each.args[0]) == f"'--' + {first}"
         and "default" in names
         and any(given.arg == "default" and isinstance(given.value, ast.Name) and given.value.id == "default" for given in each.keywords)
         for each in calls

@@ -1,13 +1,19 @@
-"""Samplers of batches: torch's own, and classes of the repository that collect as many samples as they are made with."""
+"""Samplers: of batches, torch's own and classes of the repository that collect samples, and those that divide data among processes."""
 
 from __future__ import annotations
 
 import ast
+from typing import Final
 
-from pytest_gbs.readers.python.attributes import argument, dotted
+from pytest_gbs.model.limits import DEEPEST_EXPRESSION
+from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.readers.python.attributes import argument, dotted, unparsed
+from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
+
+_REPLICAS: Final = "num_replicas"
 
 
 def sampled(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Value:
@@ -66,3 +72,31 @@ def _gives_all(function: ast.FunctionDef, batch: str) -> bool:
     methods = {each.attr for each in nodes if isinstance(each, ast.Attribute) and dotted(each.value) == batch}
     grows = any(isinstance(each, ast.AugAssign) and dotted(each.target) == batch for each in nodes)
     return yields == {batch} and methods == {"append"} and not grows
+
+
+def divided_among_groups(program: Program) -> ast.expr | None:
+    """What a sampler of `program` divides its data by, if that is not the number of all processes: some of them get the same data."""
+    if _REPLICAS not in program.text:
+        return None
+    named = ((each.value, scope) for call, scope in program.scopes.calls for each in call.keywords if each.arg == _REPLICAS)
+    given = {_behind(node, scope): node for node, scope in named}
+    return next((node for replicas, node in given.items() if _are_groups(replicas)), None)
+
+
+def _behind(node: ast.expr, scope: Scope) -> ast.expr:
+    """What the name that `node` is stands for, `node` if that is not plain."""
+    for _ in range(DEEPEST_EXPRESSION):
+        found = scope.binding(node)
+        if found is None or found[1].value is None or found[1].item >= 0:
+            break
+        scope, node = found[0], found[1].value
+    return node
+
+
+def _are_groups(replicas: ast.expr) -> bool:
+    """Whether `replicas` are fewer than the processes, as their text says: a quotient, the size of a group."""
+    divided = any(isinstance(each, (ast.Div, ast.FloorDiv)) for each in ast.walk(replicas))
+    return divided or _group().search(unparsed(replicas)) is not None
+
+
+_group = lazy_pattern(r"(?<![A-Za-z])(?:dp|sp|cp)(?![A-Za-z])|data_?parallel|mesh|group(?!\.WORLD)")

@@ -16,8 +16,9 @@ from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_FACTORS
 from pytest_gbs.model.location import grouped
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.python.attributes import dotted
+from pytest_gbs.readers.python.attributes import dotted, unparsed
 from pytest_gbs.readers.python.results import SAMPLES, SHARING, STEPS, Entry, Known, Table, Value
+from pytest_gbs.readers.python.samplers import divided_among_groups
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -50,7 +51,7 @@ class _Product(NamedTuple):
     @property
     def words(self) -> tuple[str, str]:
         """The factors as the program writes them."""
-        return ast.unparse(self.batch), ast.unparse(self.accumulation) if self.accumulation is not None else ""
+        return unparsed(self.batch), unparsed(self.accumulation) if self.accumulation is not None else ""
 
 
 def stated_product(scopes: Scopes, evaluator: Evaluator, *, of_devices: bool = False) -> dict[str, Entry] | None:
@@ -71,7 +72,7 @@ def stated_product(scopes: Scopes, evaluator: Evaluator, *, of_devices: bool = F
         return None
     if _data_parallel().search(text) and _DIVIDES not in scopes.called:
         return None  # other processes share each batch, and it is not known how many
-    loaded = product.length is None and (product.name if of_devices else product.words[0]) in {ast.unparse(each) for each in _given(scopes)}
+    loaded = product.length is None and (product.name if of_devices else product.words[0]) in {unparsed(each) for each in _given(scopes)}
     if not loaded and (of_devices or product.words[1] not in _repeated(scopes)):
         return None
     return _entries(product, evaluator)
@@ -87,17 +88,18 @@ def shared_batch(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Known | 
     if not isinstance(share, ast.BinOp) or not isinstance(share.op, (ast.FloorDiv, ast.Div)):
         return None
     whole = evaluator.value(share.left, where) if _role(_last_name(share.right)) == _PROCESSES else None
-    even = {(ast.unparse(each.left), _role(_last_name(each.right))) for each in _asserted(evaluator.program.tree)}
-    return whole if isinstance(whole, Known) and (ast.unparse(share.left), _PROCESSES) in even else None
+    even = {(unparsed(each.left), _role(_last_name(each.right))) for each in _asserted(evaluator.program.tree)}
+    return whole if isinstance(whole, Known) and (unparsed(share.left), _PROCESSES) in even else None
 
 
 def model_parallel(scopes: Scopes, evaluator: Evaluator) -> dict[str, Entry]:
-    """How many processes share a batch, as the program says it to fairscale, or to others, whose arguments are not known."""
+    """How many processes share a batch, as the program says it to fairscale; not known if it says so to others, or to a sampler."""
     entries: dict[str, Entry] = {}
     for call, scope in scopes.called.get(_DIVIDES, ()):
         plain = len(call.args) == 1 and not call.keywords and scopes.qualified(call.func).startswith("fairscale.") and not entries
         entries[SHARING] = evaluator.program.span(call.func), evaluator.value(call.args[0], scope) if plain else evaluator.lost(call)
-    return entries
+    groups = divided_among_groups(evaluator.program) if not entries else None
+    return {SHARING: (evaluator.program.span(groups), evaluator.lost(groups))} if groups is not None else entries
 
 
 def _entries(product: _Product, evaluator: Evaluator) -> dict[str, Entry]:
@@ -212,8 +214,8 @@ def _repeated(scopes: Scopes) -> set[str]:
 def _times(arguments: list[ast.expr]) -> str:
     """`steps` of `range(steps)` and of `range(1, steps + 1)`, "" of anything else."""
     if len(arguments) == 1:
-        return ast.unparse(arguments[0])
-    first, last = map(ast.unparse, arguments) if len(arguments) == 2 else ("", "")
+        return unparsed(arguments[0])
+    first, last = map(unparsed, arguments) if len(arguments) == 2 else ("", "")
     return last.removesuffix(" + 1") if first == "1" and last.endswith(" + 1") else ""
 
 
