@@ -96,6 +96,14 @@ def test_elastic_training_finds_its_own_batch() -> None:
     assert [type(each) for each in outcomes(NAMES_IT, elastic, 8)] == [Verified]
 
 
+@pytest.mark.parametrize(("size", "expected"), [(1, [Finding]), (2, [])])
+def test_a_file_that_shares_sequences_is_left_to_deepspeed(size: int, expected: list[type[Outcome]]) -> None:
+    """DeepSpeed divides the processes by it (0.17, runtime/config.py:720-722): 1 = 1 x 1 x 2 / 2."""
+    text = config(1, 1, 1)[:-1] + f', "sequence_parallel_size": {size}}}'
+    recipe = NAMES_IT.replace("batch_size: 4", "batch_size: 1").replace("steps: 8", "steps: 1")
+    assert [type(each) for each in outcomes(recipe, text, 2)] == expected
+
+
 @pytest.mark.parametrize(
     ("sizes", "world", "message"),
     [

@@ -18,7 +18,7 @@ How to fix it: write `"auto"` for all three, and let the recipe say them.
 It stays silent on `"auto"`, on an accumulation that a Trainer's file leaves out unless the repository asks for accelerate before 1.8
 (with transformers before 4.30 always),
 if the named file is not in the repository, and on `train_batch_size` while the number of
-processes is not known and some number would fit.
+processes is not known and some number would fit, or if the file has a `sequence_parallel_size`, by which DeepSpeed divides that number.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from pytest_gbs.readers.scalar import loader_of, resolve
 _TRAIN: Final = "train_batch_size"
 _MICRO: Final = "train_micro_batch_size_per_gpu"
 _STEPS: Final = "gradient_accumulation_steps"
+_SHARING: Final = "sequence_parallel_size"
 _AUTO: Final = "auto"
 _LONGEST: Final = 18
 _STEPS_OF_ACCELERATE: Final = (1, 8)  # the version of accelerate since which the Trainer's accumulation counts
@@ -150,6 +151,8 @@ def _product(pair: _Pair) -> Iterator[Outcome]:
     theirs = pair.value(_TRAIN)
     micro, steps, world = (pair.size(n) for n in (*RANK_FACTORS, Name.WORLD_SIZE))
     at = pair.at(_TRAIN)
+    if pair.value(_SHARING) not in (None, 1):
+        return
     if theirs in (None, _AUTO) or micro is None or steps is None:
         if micro is not None and steps is not None:
             yield Verified(ITS_RULE, pair.companion.named)
