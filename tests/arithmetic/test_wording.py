@@ -2,8 +2,22 @@
 
 import pytest
 
-from pytest_gbs.arithmetic.wording import amounts, assumed, called, count, degree, fraction, leaves, listing, quotient, several, short
+from pytest_gbs.arithmetic.wording import (
+    amounts,
+    assumed,
+    called,
+    count,
+    degree,
+    fraction,
+    leaves,
+    listing,
+    quotient,
+    several,
+    short,
+    symbolic_product,
+)
 from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.quantity import Name, Note, Origin, Quantity, Reason, Unknown
 
 
@@ -114,3 +128,15 @@ def test_what_no_equation_gives_is_the_product_of_its_parts() -> None:
     size = Quantity(Name.GLOBAL_BATCH_SIZE, 16, Origin.DERIVED, because=(micro, world))
     assert fraction(size, ()) == ((micro, world), ())
     assert fraction(micro, ()) is None
+
+
+@pytest.mark.parametrize(
+    ("symbolic", "expected"),
+    [
+        pytest.param(Monomial(4, (Name.WORLD_SIZE,)), "4 x GPUs", id="four"),
+        pytest.param(Monomial(1, (Name.WORLD_SIZE,)), "1 x GPUs", id="one"),
+        pytest.param(Monomial(1), "1", id="no size"),
+    ],
+)
+def test_a_symbolic_value_in_a_sentence_has_a_number(symbolic: Monomial, expected: str) -> None:
+    assert symbolic_product(symbolic) == expected

@@ -122,6 +122,12 @@ def symbolic_text(symbolic: Monomial) -> str:
     return f"{number} x {words}" if words else number
 
 
+def symbolic_product(symbolic: Monomial) -> str:
+    """A symbolic value in a sentence, in which the sizes alone would read as things: `1 x GPUs`."""
+    text = symbolic_text(symbolic)
+    return f"1 x {text}" if symbolic.coefficient == 1 and symbolic.free else text
+
+
 class Fraction(NamedTuple):
     """The sizes that were multiplied, and those that their product was divided by."""
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import solve, symbolic
-from pytest_gbs.arithmetic.wording import count, leaves, symbolic_text
+from pytest_gbs.arithmetic.wording import count, leaves, symbolic_product, symbolic_text
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.location import Location, grouped
@@ -140,7 +140,7 @@ def _without_launch(said: NamedNumber, run: Run) -> NamedNumber:
     if given is None or reaching(given, said.declaration.holds) != ():
         return said
     fits = f"a multiple of {given.coefficient.numerator:,}" if given.coefficient.denominator == 1 and given.free else symbolic_text(given)
-    return said._replace(holds=False, has=f"the settings give {symbolic_text(given)}", fits=fits, at=micro.at)
+    return said._replace(holds=False, has=f"the settings give {symbolic_product(given)}", fits=fits, at=micro.at)
 
 
 def _is_less(size: Quantity, said: NamedNumber) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import symbolic
-from pytest_gbs.arithmetic.wording import symbolic_text
+from pytest_gbs.arithmetic.wording import symbolic_product
 from pytest_gbs.frameworks.conditions import packs
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.equation import Enforcement, Monomial, Rounding
@@ -83,7 +83,7 @@ def symbolic_size(run: Run, declaration: Declaration, world: World) -> str:
     """What the settings give in terms of what is unknown: `16 x GPUs`."""
     name = _meanings(run, declaration)[0]
     found = symbolic(name, world.geometry.stated, run.framework.equations) or _of_each_rank(run, world, name)
-    return symbolic_text(found) if found else "another number"
+    return symbolic_product(found) if found else "another number"
 
 
 def _may_be_rounded(declaration: Declaration, size: Quantity, framework: Framework) -> bool:

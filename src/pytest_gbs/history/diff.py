@@ -9,7 +9,7 @@ from math import sqrt
 from typing import Final
 
 from pytest_gbs.arithmetic.solver import symbolic
-from pytest_gbs.arithmetic.wording import called, symbolic_text
+from pytest_gbs.arithmetic.wording import called, symbolic_product
 from pytest_gbs.claims.locked import Moved, batch_size, moved, record, same_batch
 from pytest_gbs.history.lock import entries
 from pytest_gbs.model.difference import Batch, BatchChange, Differences, Operand, Ran, Setting, Status, Topic
@@ -218,7 +218,7 @@ def _symbolic(run: Run, name: str) -> str:
     found = symbolic(name, run.geometry.stated, run.framework.equations)
     if found is None or not found.free:
         return "unknown"
-    return f"1 x {symbolic_text(found)}" if found.coefficient == 1 else symbolic_text(found)
+    return symbolic_product(found)
 
 
 def _operand(each: Moved, before: _Side, after: _Side) -> Operand:

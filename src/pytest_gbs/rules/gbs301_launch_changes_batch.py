@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.solver import symbolic
-from pytest_gbs.arithmetic.wording import amounts, arithmetic, beside, called, count, leaves, listing, short, symbolic_text
+from pytest_gbs.arithmetic.wording import amounts, arithmetic, beside, called, count, leaves, listing, short, symbolic_product
 from pytest_gbs.claims.factors import with_hardware
 from pytest_gbs.claims.findings import claimed_number
 from pytest_gbs.frameworks.repairs import reaching
@@ -84,7 +84,7 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
     beside = Related(declaration.at, "claimed")
     if reading.size is None:
         found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
-        given = symbolic_text(found) if found else "another number"
+        given = symbolic_product(found) if found else "another number"
         free = listing(map(called, reading.free), last="and")
         message = f"this launch gives {given}, but {_claimed(run, declaration)}: no number of {free} gives that"
         return Finding(ITS_RULE, message, severity, at, "", (beside,), assumptions=run.assumptions)

@@ -20,7 +20,7 @@ from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import symbolic
-from pytest_gbs.arithmetic.wording import amounts, arithmetic, beside, called, leaves, listing, short, symbolic_text
+from pytest_gbs.arithmetic.wording import amounts, arithmetic, beside, called, leaves, listing, short, symbolic_product
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.location import Location
@@ -82,7 +82,7 @@ def _judge_symbolic(run: Run, policy: Expectation, wanted: tuple[Interval, ...])
     if not values:
         free = called(found.free[0])
         none = f"no number of {free}" if found.free[0] in HARDWARE else f"no {free}"
-        message = f"{called(policy.name)} is {symbolic_text(found)}, but {_expected(policy)}: {none} gives that"
+        message = f"{called(policy.name)} is {symbolic_product(found)}, but {_expected(policy)}: {none} gives that"
         related = beside(_operands(run), at)
         return Finding(ITS_RULE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)
     if _always(found, wanted):
