@@ -143,6 +143,7 @@ def test_names_that_take_themselves_use_up_no_budget(loop: str) -> None:
         ("def main(n=4):\n    TrainingArguments(per_device_train_batch_size=n)\nmain()\n", "4"),
         ("def main(n):\n    TrainingArguments(per_device_train_batch_size=n)\nmain(n=4)\n", "4"),
         ("import fire\ndef main(n: int = 4):\n    TrainingArguments(per_device_train_batch_size=n)\nfire.Fire(main)\n", "4"),
+        ("from jsonargparse.cli import CLI\ndef main(n: int = 4):\n    TrainingArguments(per_device_train_batch_size=n)\nCLI(main)\n", "4"),
         ("class C:\n    n = 4\nTrainingArguments(per_device_train_batch_size=C.n)\n", "4"),
         ("class C:\n    n: int = 2\nc = C(n=4)\nTrainingArguments(per_device_train_batch_size=c.n)\n", "4"),
         ("t = TrainingArguments(per_device_train_batch_size=2)\nt.per_device_train_batch_size = 4\n", "4"),

@@ -17,7 +17,10 @@ from pytest_gbs.readers.python.options import destinations
 from pytest_gbs.readers.python.results import NAMESPACE, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
-RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
+# Functions that run a function with the flags of the command line as its arguments.
+RUNS: Final = frozenset(
+    ("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "CLI", "jsonargparse.CLI", "jsonargparse.cli.CLI", "jsonargparse.auto_cli")
+)
 # What starts a function in several processes, with the number of arguments that it gives it by itself: the rank.
 _SPAWNS: Final = {
     "torch.multiprocessing.spawn": 1,
