@@ -117,6 +117,14 @@ TREES = {
         "b.py": f"from c import make\n{LOADER_OF.replace('make', 'again')}",
         "c.py": "import b\ndef make(n):\n    return b.make(b.again(n)) if n else make(make(n))\n",
     },
+    "models that a function wraps": {
+        "train.py": f"{PARSER}import torch\nfrom b import norm\nfrom torch.nn.parallel import DistributedDataParallel\n"
+                    + "".join(f"p.add_argument('--o{n}', default={n})\n" for n in range(300))
+                    + "def wrap(model, args):\n    model = DistributedDataParallel(model)\n    return model\n"
+                    + f"def main(args):\n    loader = torch.utils.data.{LOADER}\n    model = make(args)\n    other = copy(model)\n"
+                    + "    model = wrap(model, args)\n    other = wrap(other, args)\n" + "    norm(model)\n" * 30 + "main(a)\n",
+        "b.py": "def norm(model): ...\n",
+    },
     "loaders of files in a chain": {
         "train.py": _loop("from b0 import make\nl = accelerator.prepare(make(4))\n", "l"),
         **{f"b{n}.py": f"from b{n + 1} import make as m\ndef make(n):\n    if n: return m(n)\n    return m(n + n)\n" for n in range(60)},

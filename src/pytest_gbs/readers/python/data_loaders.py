@@ -37,10 +37,19 @@ class Loader(NamedTuple):
 
 
 class DataLoaders:
-    """The data loaders of one program; `given` are those that parameters of a function get from another file."""
+    """The data loaders of one program; `given` are those that parameters of a function get from another file.
 
-    def __init__(self, scopes: Scopes, evaluator: Evaluator, given: Mapping[ast.AST, Loader] = MappingProxyType({})) -> None:
-        self.scopes, self.evaluator, self.given = scopes, evaluator, given
+    `within` are the functions that are being looked at for what they return: one that calls itself returns no loader by that.
+    """
+
+    def __init__(
+        self,
+        scopes: Scopes,
+        evaluator: Evaluator,
+        given: Mapping[ast.AST, Loader] = MappingProxyType({}),
+        within: frozenset[ast.FunctionDef] = frozenset(),
+    ) -> None:
+        self.scopes, self.evaluator, self.given, self.within = scopes, evaluator, given, within
 
     def loader(self, node: ast.expr, scope: Scope, seen: frozenset[tuple[Scope, str]] = frozenset(), depth: int = 0) -> Loader | None:
         """The one call that makes the data loader that `node` is; None if that is not plain."""
@@ -122,7 +131,7 @@ class DataLoaders:
         if modules is None:
             return None
         defined = modules.called(call, evaluator.program)
-        if defined is None:
+        if defined is None or defined.function in self.within:
             return None
         given = evaluator.arguments(defined.function, call, scope)
         return self._returned_by(defined, (defined.function, item), (call, scope), given, depth)
@@ -155,7 +164,7 @@ class DataLoaders:
         given = {node: evaluator.carried(value) for node, value in given.items()}
         other = Evaluator(defined.program, evaluator.line, evaluator.modules)
         other.given, other.left = other.defaults(defined.function) | given, evaluator.left
-        reading = DataLoaders(defined.program.scopes, other)
+        reading = DataLoaders(defined.program.scopes, other, within=self.within | {loads[0]})
         found = reading._of_function(*loads, frozenset(), depth + 1)
         batch = reading.batch(found) if found is not None else None
         evaluator.left = other.left
