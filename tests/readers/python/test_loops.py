@@ -171,6 +171,12 @@ LOGGED = """\
         print(seen)
         seen = 0
 """
+LEFT_OUT = """\
+        scaler.scale(model(batch)).backward()
+        if (step + 1) % STEPS != 0:
+            continue
+        scaler.step(optimizer)
+"""
 REACHED = """\
         scaler.scale(model(batch)).backward()
         waiting += 1
@@ -190,6 +196,24 @@ REACHED = """\
         pytest.param(REACHED.replace("waiting = 0", "waiting = 1"), None, id="begun with another number"),
         pytest.param(REACHED.replace("            waiting = 0\n", ""), None, id="never begun again"),
         pytest.param(COUNTED.replace("        waiting = 0\n", ""), "1", id="the first turns alone are left out"),
+        pytest.param(
+            LEFT_OUT.replace("            continue", "            if x:\n                continue"), None, id="one of two tests, by number"
+        ),
+        pytest.param(LEFT_OUT.replace("!=", "=="), None, id="some are left out by number"),
+        pytest.param(
+            "".join(LEFT_OUT.splitlines(keepends=True)[place] for place in (1, 2, 0, 3)), None, id="left out ahead of the backward pass"
+        ),
+        pytest.param(LEFT_OUT.replace("% STEPS != 0", "% STEPS == 0 or late"), None, id="left out where one of two tests holds"),
+        pytest.param(
+            LEFT_OUT.replace("        scaler.step(optimizer)\n", "").replace(
+                ".backward()\n", ".backward()\n        scaler.step(optimizer)\n"
+            ),
+            "1",
+            id="left out behind the step, by number",
+        ),
+        pytest.param(LEFT_OUT, "4", id="left out until so many, by number"),
+        pytest.param(LEFT_OUT.replace(" != 0", ""), "4", id="left out until so many, without a comparison"),
+        pytest.param(LEFT_OUT.replace("!= 0", "!= 0 and step + 1 < len(loader)"), "4", id="left out until so many, but for the last"),
         pytest.param(LOGGED, "1", id="turns are left out behind the step"),
         pytest.param(COUNTED, "4", id="turns are left out until so many"),
         pytest.param(REACHED, "4", id="a step after so many"),

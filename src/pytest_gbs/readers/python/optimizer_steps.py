@@ -28,14 +28,18 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
     skips, found = False, []
     counts = _counts(loop)
     waits: list[tuple[int, ast.expr]] = []  # the lines from which on so many batches were counted, by a test that goes on with the next one
+    passes = (each.lineno for each in ast.walk(loop) if isinstance(each, ast.Attribute) and each.attr.endswith("backward"))
+    backward = min(passes, default=loop.end_lineno or 0)
     while pending:
         node, tests, nested = pending.pop()
         if isinstance(node, ast.Call) and (_is_step(node) or is_scaled_pass(node)):
             found.append((node, tests, nested))
         if isinstance(node, ast.Continue) and not nested:
             counted = [_counted(each.test, counts, ast.Lt) for each in tests]
+            if len(tests) == 1 and backward < node.lineno:  # what is left out behind the backward pass adds up
+                counted[0] = counted[0] or _every(_named_test(tests[0].test, loop, scope), ast.NotEq)
             waits += [(node.lineno, each) for each in counted if each is not None]
-            skips = skips or any(_has_modulo(each.test) for each in tests) or (any(counted) and len(tests) > 1)
+            skips = skips or (any(_has_modulo(each.test) for each in tests) and not any(counted)) or (any(counted) and len(tests) > 1)
         inside = nested or isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda))
         if isinstance(node, ast.If) and not (_has_step(node.body) and _has_step(node.orelse)):
             pending.extend((each, (*tests, node), inside) for each in node.body)
@@ -117,10 +121,15 @@ def _named_test(test: ast.expr, loop: Loop, scope: Scope) -> ast.expr:
 
 
 def _every(test: ast.expr, holds: type[ast.cmpop] = ast.Eq) -> ast.expr | None:
-    """N in `(step + 1) % N == 0`, also with the last batch, `... or step == len(loader) - 1`, or without the first; else None."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+    """N in `(step + 1) % N == 0`, also with the last batch, `... or step == len(loader) - 1`, or without the first; else None.
+
+    With `!=` for `holds` it is N of a test that holds for all others, `(step + 1) % N`.
+    """
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or if holds is ast.Eq else ast.And):
         found = [each for each in test.values if _has_modulo(each)]
-        return _every(found[0]) if len(found) == 1 else None
+        return _every(found[0], holds) if len(found) == 1 else None
+    if isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod) and holds is ast.NotEq:
+        return test.right
     if isinstance(test, ast.BoolOp):
         found = [each for each in test.values if not _is_past_first(each)]
         return _every(found[0], holds) if len(found) == 1 and holds is ast.Eq else None
