@@ -56,6 +56,11 @@ WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
         ("Config for 16 Ascend NPUs", {WORLD: 16}),
         ("2 nodes w/ 8 H100 machines", {NODES: 2, PER_NODE: 8}),
         ("8 nodes x 8 GPUs", {NODES: 8, PER_NODE: 8}),
+        ("the batch can be changed with the number\nof GPUs in this script, say 16 GPUs", {}),
+        (
+            "the batch can be changed with the number of GPUs\nthis script is for 16 GPUs (2 nodes x 8 GPUs)",
+            {WORLD: 16, NODES: 2, PER_NODE: 8},
+        ),
         ("Per-node: 4 GPUs - 1 learner = 3 free", {PER_NODE: 4}),
         ("per node: 8 GPUs", {PER_NODE: 8}),
         ("Layout (each node): 4 GPUs, 2 CPUs", {PER_NODE: 4}),

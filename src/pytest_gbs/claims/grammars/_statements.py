@@ -104,8 +104,11 @@ def _continues(last: str, line: str) -> bool:
 _formula = lazy_pattern(r"\(?\d[\d\s,_.*x×/()]*")
 _product = lazy_pattern(r"\d[\d,_]*\s?[*x×]\s?\d")
 
-# What a line starts with that begins anew: a bullet, a label, a formula.
-_fresh = lazy_pattern(r"[-*•+>|]\s|\d+[.)]\s|[A-Za-z#][\w ()/-]{0,50}(?:[:=：]\s?[~\d]|\s=\s)|[A-Za-z][\w-]{0,30}:\s|===|---")
+# What a line starts with that begins anew: a bullet, a label, a formula, a subject.
+_fresh = lazy_pattern(
+    r"[-*•+>|]\s|\d+[.)]\s|[A-Za-z#][\w ()/-]{0,50}(?:[:=：]\s?[~\d]|\s=\s)|[A-Za-z][\w-]{0,30}:\s|===|---"
+    r"|this (?:script|config|recipe) (?:is|was|runs|uses|needs|assumes)\s"
+)
 
 
 def _sentence_ends(text: str, first: int, last: int) -> Iterator[int]:
