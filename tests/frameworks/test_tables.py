@@ -53,7 +53,7 @@ def test_titles_tell_tables_apart() -> None:
 
 
 # A table is data; what a framework rounds or corrects may need a function, and each of them is counted here.
-HOOKS = {"realise_divided_batches", "realise_rank_batches", "realise_running_batch", "realise_whole_micro_batches"}
+HOOKS = {"realise_divided_batches", "realise_rank_batches", "realise_rollout_batch", "realise_running_batch", "realise_whole_micro_batches"}
 SETTLING = {
     "accumulate_to_a_nominal_batch",
     "accumulate_where_a_global_batch_is_given",

@@ -156,7 +156,7 @@ def test_a_global_micro_batch_is_divided_among_the_ranks() -> None:
 
 def test_what_trains_is_rounded_down() -> None:
     assert sizes(rl(), world_size=8).realised == {}
-    assert sizes(rl(mini=1027, n=1)).realised == {}
+    assert sizes(rl(train=4096, mini=1027, n=1)).realised == {}
     rounded = sizes(rl(train=4096, mini=1027, n=1, micro=2), world_size=256)
     assert value(rounded.stated[Name.GLOBAL_BATCH_SIZE]) == 1027
     assert value(rounded.realised[Name.GLOBAL_BATCH_SIZE]) == 1024
@@ -215,6 +215,24 @@ def test_a_file_without_parents_has_no_defaults(more: str) -> None:
 def test_a_rollout_that_is_not_whole_has_one_step_more() -> None:
     assert value(sizes(rl(train=1024, mini=256, n=1)).stated[Name.STEPS_PER_ROLLOUT]) == 4
     assert value(sizes(rl(train=1024, mini=384, n=1)).stated[Name.STEPS_PER_ROLLOUT]) == 3
+
+
+# ToRL's scripts: a rollout of 128 prompts x 16 is one step, though a mini batch of 1,024 prompts is asked for.
+@pytest.mark.parametrize(
+    ("train", "micro", "expected"),
+    [
+        pytest.param(1024, "use_dynamic_bsz: true", {}, id="as large as a mini batch"),
+        pytest.param(0, "use_dynamic_bsz: true", {}, id="the data come from elsewhere"),
+        pytest.param(128, "use_dynamic_bsz: true", {Name.GLOBAL_BATCH_SIZE: 2048}, id="smaller, by tokens"),
+        pytest.param(
+            128, "ppo_micro_batch_size_per_gpu: 60", {Name.GLOBAL_BATCH_SIZE: 2048, Name.GRADIENT_ACCUMULATION_STEPS: 5}, id="smaller"
+        ),
+    ],
+)
+def test_a_rollout_that_is_smaller_than_a_mini_batch_is_one_step(train: int, micro: str, expected: dict[str, int]) -> None:
+    realised = sizes(RL.format(train=train, mini=1024, n=16, micro=micro), world_size=8).realised
+    found: dict[str, object] = {name: value(size) for name, size in realised.items() if name != Name.RANK_BATCH_SIZE}
+    assert found == expected
 
 
 # rLLM 9beb6e0f, cookbooks/math/train_verl.sh: one step with all 32 prompts x 8, though a mini batch of 64 is asked for.

@@ -68,6 +68,22 @@ def realise_rank_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Size]
     return {stated.name: Quantity(stated.name, real, Origin.DERIVED, stated.unit, because=(rank, ranks))}
 
 
+def realise_rollout_batch(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """The global batch that the ranks have together, of which a rollout that has fewer completions makes a smaller one."""
+    realised = realise_rank_batches(document, sizes)
+    batch, rollout = realised.get(Name.GLOBAL_BATCH_SIZE, sizes.get(Name.GLOBAL_BATCH_SIZE)), sizes.get(Name.GENERATION_BATCH_SIZE)
+    if not (isinstance(batch, Quantity) and isinstance(rollout, Quantity)) or not 0 < rollout.value < batch.value:
+        return realised
+    found: dict[str, Size] = {batch.name: Quantity(batch.name, rollout.value, Origin.DERIVED, batch.unit, because=(rollout,))}
+    micro, ranks = sizes.get(Name.MICRO_BATCH_SIZE), sizes.get(Name.DATA_PARALLEL_SIZE)
+    if isinstance(micro, Quantity) and isinstance(ranks, Quantity) and micro.value * ranks.value > 0:
+        steps = -(-rollout.value // (micro.value * ranks.value))
+        found[Name.GRADIENT_ACCUMULATION_STEPS] = Quantity(
+            Name.GRADIENT_ACCUMULATION_STEPS, steps, Origin.DERIVED, because=(rollout, micro, ranks)
+        )
+    return found
+
+
 def realise_running_batch(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
     """The batch and the accumulation that really run where Megatron may decrease them to whole micro batches, else nothing."""
     stated, micro, ranks = (sizes.get(n) for n in (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE))
