@@ -26,3 +26,20 @@ def test_counts_only_where_it_holds(text: str) -> None:
     found = batch(text, ("micro_batch_size",))
     assert (found.value, found.force, found.conditions) == (16, Force.CONFIRMS, (("world_size", 16),))
     assert batches(text, ("micro_batch_size",)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "conditions"),
+    [
+        ("2 for 2 GPUs, 4 for 1 GPU (32 effective batch size)", {}),
+        ("1 for 16 GPUs, 2 for 8 GPUs, effective batch size 64", {}),
+        ("global batch size 64 for 8 GPUs, 128 for 16 GPUs", {"world_size": 8}),
+        ("effective batch size 32 for 2 GPUs", {"world_size": 2}),
+    ],
+)
+def test_a_choice_is_no_condition_of_another_number(text: str, conditions: dict[str, int]) -> None:
+    assert dict(batch(text, ("gradient_accumulation_steps",)).conditions) == conditions
+
+
+def test_hardware_of_choices_is_not_that_of_the_recipe() -> None:
+    assert [found.name for found in declared("2 for 2 GPUs, 4 for 1 GPU", ("gradient_accumulation_steps",))] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pytest_gbs.claims.grammars._force import batch_force, hardware_force
-from pytest_gbs.claims.grammars._hardware import hardware
+from pytest_gbs.claims.grammars._hardware import alternatives, hardware
 from pytest_gbs.claims.grammars._owner import is_batch
 from pytest_gbs.claims.grammars._sizes import name_at, settings
 from pytest_gbs.claims.grammars._statements import Passage, Statement
@@ -64,8 +64,9 @@ def _conditions(passage: Passage, at: int, known: Collection[str]) -> tuple[dict
     tokens = passage.tokens
     found: dict[str, tuple[int, int]] = {}
     ambiguous = False
+    of = alternatives(tokens)
     for stated in sorted(hardware(tokens), key=lambda each: abs(each.at - at)):
-        if stated.name in known or stated.name in found or stated.at == at or is_of_a_named_run(passage, stated.first):
+        if stated.name in known or stated.name in found or stated.at == at or is_of_a_named_run(passage, stated.first) or of.get(stated.at, at) != at:
             continue
         if hardware_force(passage.statement, tokens[stated.first].start, tokens[stated.stop - 1].stop) != Force.OTHER:
             found[stated.name] = (stated.value, stated.at)

@@ -79,6 +79,12 @@ def hardware(tokens: Sequence[WordToken]) -> tuple[StatedHardware, ...]:
     return tuple(_settled(tokens, found))
 
 
+def alternatives(tokens: Sequence[WordToken]) -> dict[int, int]:
+    """Where hardware is one of several choices, `2 for 2 GPUs, 4 for 1 GPU`: the token of each one's number for that of its hardware."""
+    fors = [i for i in range(1, len(tokens) - 1) if tokens[i].text == "for" and tokens[i - 1].kind == tokens[i + 1].kind == NUMBER]
+    return {i + 1: i - 1 for i in fors} if len(fors) > 1 else {}
+
+
 def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     """A size whose name comes first: `number of gpus: 256`, `world_size=8`, `Nodes: 4`, `GPUs per node: 8`."""
     j = past(tokens, i, _NUMBER_OF)

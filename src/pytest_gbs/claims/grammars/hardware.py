@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.claims.grammars._candidate import counts
 from pytest_gbs.claims.grammars._force import hardware_force
-from pytest_gbs.claims.grammars._hardware import StatedHardware, hardware
+from pytest_gbs.claims.grammars._hardware import StatedHardware, alternatives, hardware
 from pytest_gbs.claims.grammars._statements import Passage, passages
 from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
@@ -47,8 +47,9 @@ def _read(passage: Passage) -> Iterator[Declaration]:
     stated = hardware(passage.tokens)
     # "a single GPU" by itself says little; "a single node" does with the GPUs it has.
     several = any(not each.alone for each in stated)
+    choices = alternatives(passage.tokens)
     for each in stated:
-        if not each.alone or (several and each.name == Name.NUM_NODES):
+        if each.at not in choices and (not each.alone or (several and each.name == Name.NUM_NODES)):
             yield _declared(passage, each)
 
 
