@@ -44,6 +44,30 @@ def test_recipes_in_a_script(tmp_path: Path, script: str, found: list[int | None
     assert codes(report) == []
 
 
+COPY = KEYS + "per_device_train_batch_size: 64\ngradient_accumulation_steps: 1\n"  # what an earlier run left at `b.yaml`
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        pytest.param("python make.py > b.yaml\n" + RUN.format(path="b.yaml"), [], id="a program writes it"),
+        pytest.param("sed 's/_batch_size: 2/_batch_size: 4/' a.yaml > b.yaml\n" + RUN.format(path="b.yaml"), [], id="edited"),
+        pytest.param("cat $1 > b.yaml\n" + RUN.format(path="b.yaml"), [], id="a copy of an unknown file"),
+        pytest.param("envsubst < a.yaml >> b.yaml\n" + RUN.format(path="b.yaml"), [512], id="added to it"),
+        pytest.param("envsubst < a.yaml > c.yaml\n" + RUN.format(path="b.yaml"), [512], id="to another file"),
+        pytest.param(RUN.format(path="b.yaml") + "cp a.yaml b.yaml\n", [512], id="copied afterwards"),
+        pytest.param("TAG=1 envsubst < a.yaml > b.yaml && " + RUN.format(path="b.yaml"), [64], id="variables put in"),
+        pytest.param("sed 's/TAG/1/' a.yaml > b.yaml\n" + RUN.format(path="b.yaml"), [64], id="a name put in"),
+        pytest.param("cat a.yaml > b.yaml\n" + RUN.format(path="b.yaml"), [64], id="cat"),
+        pytest.param("cp a.yaml b.yaml\n" + RUN.format(path="b.yaml"), [64], id="a copy"),
+        pytest.param("for each in a d; do\ncp $each.yaml b.yaml\n" + RUN.format(path="b.yaml") + "done\n", [64, 128], id="a loop"),
+    ],
+)
+def test_a_recipe_that_a_script_copies_is_what_it_copies(tmp_path: Path, script: str, found: list[int | None]) -> None:
+    files = {"a.yaml": RECIPE, "b.yaml": COPY, "d.yaml": RECIPE.replace("steps: 4", "steps: 8"), "run.sh": script}
+    assert batches(checked(tmp_path, files)) == found
+
+
 def test_a_mistake_is_where_the_script_has_it(tmp_path: Path) -> None:
     text = RECIPE.replace("gradient_accumulation_steps: 4", "gradient_accumulation_steps: 0")
     script = WRITE.format(path="a.yaml", mark="EOF", text=text) + RUN.format(path="a.yaml")

@@ -22,7 +22,7 @@ from pytest_gbs.shell.limits import DEEPEST, DEEPEST_CALL, TOO_LONG, Exhausted
 from pytest_gbs.shell.own_commands import OWN_COMMANDS, OwnCommands
 from pytest_gbs.shell.printing import PROGRAMS, only_prints
 from pytest_gbs.shell.reading import Assignments, Frame, Function, Words
-from pytest_gbs.shell.state import EXIT, RETURN, ShellState, join
+from pytest_gbs.shell.state import EXIT, RETURN, ShellState, join, unknown
 from pytest_gbs.shell.text import Parts, ShellText
 from pytest_gbs.shell.truth import EXPECTED, NO, UNKNOWN, YES, Truth
 from pytest_gbs.shell.word_reading import touching
@@ -37,6 +37,12 @@ _REPEATED: Final = ("for_statement", "c_style_for_statement", "while_statement",
 _REDIRECTS: Final = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 # Commands that ask a question; all others are expected to succeed.
 _ASKING: Final = words_of("grep egrep fgrep rg command which type hash diff cmp test [ pgrep nvidia-smi nc curl ping")
+
+
+# Commands that write what they read, but for words that they replace; a word of these shows that the sizes of a recipe are among them.
+_COPYING: Final = words_of("cat envsubst sed")
+_of_sizes = lazy_pattern(r"batch|accum|bsz|gpu|proc|node", re.IGNORECASE)
+_RECIPES: Final = (".yaml", ".yml", ".json", ".toml")
 
 
 class Input(NamedTuple):
@@ -213,6 +219,7 @@ class Interpreter(OwnCommands):
             words = words[1:]
         at = _start(words, self.at(body))
         self.note_written(words, feed, at)
+        words = self.noting_copies(words, feed, redirects)
         self.command = body
         return self.execute(words, before, feed, at)
 
@@ -278,6 +285,25 @@ class Interpreter(OwnCommands):
             before = written_at(target, self.written) if feed.adds else None
             parts = self.added(before.text.parts, text, target.at) if before is not None else text
             self.written.append(Written(target, self.word(self.bounded(parts), None, at), at, self.state.folder))
+
+    def noting_copies(self, words: Words, feed: Input, redirects: list[Node]) -> Words:
+        """`words`, a file among them that was copied replaced by what it is a copy of; notes the recipe that a command makes of another.
+
+        `envsubst < a.yaml > b.yaml`, `cp a.yaml b.yaml`: what is already at `b.yaml` in the tree is another file.
+        """
+        name = name_of(words[0]) if words and not self.muted else ""
+        target, parts = feed.file, (unknown(name, feed.file.at),) if feed.file is not None else ()
+        if name == "cp" and len(words) == len(("cp", "a", "b")):
+            target, parts = words[2], words[1].parts
+        elif name in _COPYING and not any(_of_sizes().search(word.raw) for word in words):
+            read = [each.child_by_field_name("destination") for each in redirects if [child.type for child in each.children[:1]] == ["<"]]
+            parts = self.value(read[0]) if read and read[0] is not None else words[-1].parts
+        if self.copies:
+            known = (self.copies.get((word.text, self.state.folder)) for word in words)
+            words = tuple(word if copied is None else self.word(copied, word.at) for word, copied in zip(words, known, strict=True))
+        if target is not None and (target.text or "").endswith(_RECIPES) and feed.text is None and not feed.adds:
+            self.copies[target.text, self.state.folder] = parts
+        return words
 
     def note_printed(self, words: Words, feed: Input) -> None:
         """Note the batch size that `echo` prints and the script computes, outside of branches, loops and functions."""

@@ -71,6 +71,7 @@ class ScriptReading(ABC):
         self.commands: list[Command] = []
         self.clones = set[str]()  # folders that git made, each perhaps one of this very repository
         self.written: list[Written] = []
+        self.copies: dict[tuple[str | None, Folder], Parts] = {}  # what files, by their paths, are copies of
         self.printed_sizes: dict[int, CommentBlock] = {}  # batch sizes that it computes, by the place of the command
         self.stopped: Stop | None = None
         self.behind: str | None = None
