@@ -23,6 +23,7 @@ from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.limits import MOST_SUBJECTS
 from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.quantity import HARDWARE
 from pytest_gbs.model.record import NamedTuple
 
 
@@ -88,7 +89,7 @@ class _Document:
                     if not named and (paragraph.row or (paragraph.block and not shown)):
                         certain = False  # of a model, for example, that no file names, or of a command that starts nothing known
                     stated = section.values(paragraph.block) if shown else values
-                    each = declaration if certain and _judges(declaration, stated) else declaration._replace(force=_otherwise(declaration))
+                    each = declaration if certain and _judges(declaration, stated, bool(shown)) else declaration._replace(force=_otherwise(declaration))
                     yield from ((subject, each) for subject in subjects or around)
 
     def _alone(self) -> tuple[Subject, ...]:
@@ -176,7 +177,8 @@ def _otherwise(declaration: Declaration) -> str:
     return Force.CONFIRMS if declaration.force in _TRUE_OF_SOME and declaration.name in CLAIMED else Force.OTHER
 
 
-def _judges(declaration: Declaration, values: dict[tuple[str, str], set[int]]) -> bool:
-    """Whether a batch is stated as it is, and is the only one of its kind in its section: two are about two things."""
+def _judges(declaration: Declaration, values: dict[tuple[str, str], set[int]], pointed: bool) -> bool:
+    """Whether a batch, or hardware right above the command that it is for, is stated as the only one of its kind: two are of two things."""
     others = values.get((declaration.name, declaration.unit), set()) - {declaration.value}
-    return declaration.force == Force.STATES and declaration.name in CLAIMED and not others
+    judged = declaration.name in CLAIMED or (pointed and declaration.name in HARDWARE)
+    return declaration.force == Force.STATES and judged and not others

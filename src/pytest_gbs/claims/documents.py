@@ -28,7 +28,7 @@ _ELSEWHERE: Final = (
 _BESIDE_TRAINING: Final = ("evaluat", "inference", "serving", "deploy")
 _TRAINING: Final = ("train", "tuning")
 _HISTORIES: Final = ("changelog", "history", "release", "news")
-_WORDS: Final = ("batch", "gbs")
+_WORDS: Final = ("batch", "gbs", "gpu", "a100", "h100")
 
 
 class Paragraph(NamedTuple):
@@ -73,7 +73,7 @@ class Section(NamedTuple):
 def read_sections(source: Source) -> tuple[Section, ...]:
     """The sections of a document with what they state, without those whose heading says that they report results or history.
 
-    A document without any word of a batch has none, nor has one that is a list of changes, is too long, or states too much.
+    A document without any word of a batch or of GPUs has none, nor has one that is a list of changes, is too long, or states too much.
     """
     lower = source.text.lower()
     name = source.path.rpartition("/")[2].lower()

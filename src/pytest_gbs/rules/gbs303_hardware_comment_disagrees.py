@@ -7,6 +7,9 @@ The rule compares what the script's own comments state (nodes, GPUs per node, GP
 the GPUs that the job allocates: GPUs kept for generation are not a contradiction. A number that may be meant for each node or in all
 holds if either reading does.
 
+A sentence of a document is compared in the same way if it points at the one command that it is about: "on 8 GPUs, run the following
+command".
+
 In a recipe the comment is compared with the keys of the framework itself (`trainer.num_nodes`, `cluster.gpus_per_node`) and of the jobs
 that test it (`ci.nodes`), if it heads the file or is beside a key of the same part; one that states a batch for that hardware is
 compared by its batch.
@@ -97,7 +100,8 @@ def _with_environment(run: Run, declaration: Declaration) -> bool:
 
 
 def _to(size: Quantity, declaration: Declaration) -> str:
-    witness = "what is printed" if declaration.by else "the name" if declaration.weak else "the comment"
+    stands = "the document" if declaration.paragraph is not None else "the comment"
+    witness = "what is printed" if declaration.by else "the name" if declaration.weak else stands
     return f"change {witness} to {count(size.value, declaration.name)}"
 
 
@@ -115,7 +119,8 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
         yield Verified(ITS_RULE, declaration.at)
         return
     at = next((leaf.at for leaf in leaves(size) if leaf.at is not None), start.at)
-    source = f"the script {declaration.by}" if declaration.by else "the name says" if declaration.weak else "comment says"
+    says = "document says" if declaration.paragraph is not None else "comment says"
+    source = f"the script {declaration.by}" if declaration.by else "the name says" if declaration.weak else says
     message = f"{source} {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
     yield Finding(ITS_RULE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),), holds=_to(size, declaration))
 

@@ -90,7 +90,7 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
 def hardware_force(statement: Statement, start: int, stop: int) -> str:
     """The force of hardware stated from offset `start` to `stop`."""
     around = _words(statement.lower)
-    before = _by_default(_front(around, start - statement.start))
+    before = _shown_command(_by_default(_front(around, start - statement.start)), around)
     compared = _says(before, (*_OTHER_BEFORE, *_HARDWARE_COMPARED)) or " as " in before.partition(" same ")[2]
     if _says(around, _OTHER) or compared:
         return Force.OTHER
@@ -139,6 +139,15 @@ def _bounds(statement: Statement, at: int) -> bool:
 def _by_default(before: str) -> str:
     """The text in front; "by default, models are trained on" says what is, and no history."""
     return before.replace(" trained ", " ") if " by default " in before else before
+
+
+def _shown_command(before: str, around: str) -> str:
+    """The text in front without an offer of a command that is shown: "for example, use the following command to" states what it does."""
+    return _offer().sub("", before) if _shows().search(around) else before
+
+
+_offer = lazy_pattern(r" for example (?= to )| (?:you )?(?:can |may )?(?:please )?(?:use|run) (?=the following )")
+_shows = lazy_pattern(r" the following (?:\w+ )?(?:command|script) ")
 
 
 def _stated_before(before: str) -> str:
