@@ -96,6 +96,39 @@ def test_parsed_arguments_are_not_made_otherwise(tmp_path: Path) -> None:
     assert titled_batches(report) == [("transformers Trainer", 64)]  # 8 x 2 x 4
 
 
+# A function of its own hands the classes to the parser, as in pjlab-sys4nlp/llama-moe, smoe/utils/config.py at b17aff4.
+HANDED = """
+from ours.config import DataArguments, OwnTrainingArguments, parse_args
+from ours.trainer import OwnTrainer
+
+data_args, training_args = parse_args(DataArguments, OwnTrainingArguments)
+OwnTrainer(args=training_args).train()
+""" + "print('done')\n" * 25  # more than a program that only starts another one
+CONFIG = """
+from transformers import HfArgumentParser, TrainingArguments
+
+class OwnTrainingArguments({above}):
+    portion: float = 0.1
+    {more}
+
+def parse_args(*classes):
+    return HfArgumentParser(classes).parse_args_into_dataclasses()
+"""
+
+
+@pytest.mark.parametrize(
+    ("above", "more", "wanted"),
+    [
+        pytest.param("DataArguments", "", [], id="not made from the library's"),
+        pytest.param("TrainingArguments", "per_device_train_batch_size: int = 1", [64], id="another default that is not used"),
+        pytest.param("TrainingArguments", "", [64], id="made from the library's"),
+    ],
+)
+def test_classes_that_a_function_of_its_own_parses(above: str, more: str, wanted: list[int], tmp_path: Path) -> None:
+    files = {"train.py": HANDED, "ours/config.py": CONFIG.format(above=above, more=more or "pass"), "run.sh": f"{RUN} {FLAGS}\n"}
+    assert [batch for _, batch in titled_batches(checked(tmp_path, files))] == wanted  # 8 x 2 x 4
+
+
 @pytest.mark.parametrize(("command", "title"), [("sft", "TRL (SFT)"), ("grpo", "TRL (GRPO)")])
 def test_each_sub_command_has_its_class(command: str, title: str, tmp_path: Path) -> None:
     program = f"""{IMPORTS}

@@ -51,6 +51,43 @@ def test_gpus_that_swift_does_not_see_are_not_its_own(tmp_path: Path) -> None:
     assert (finding.code, finding.message) == ("GBS303", "comment says 8 GPUs, but swift sft starts 2 processes")
 
 
+SHOWN = "# Train\n\n{said}\n\n```bash\n{command}```\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param("Run this on 4 GPUs with the following command:", id="the same"),
+        pytest.param("You will need 8 GPUs for the full model.", id="points at no command"),
+        pytest.param("We trained on 8 GPUs with the following command:", id="history"),
+        pytest.param("With at least 8 GPUs, run the following command:", id="a bound"),
+        pytest.param("If you have 8 GPUs, run the following command:", id="a condition"),
+        pytest.param("For example, you can use 8 GPUs in the following command:", id="an example"),
+        pytest.param("The peak memory on 8 GPUs is 20 GB with the following command:", id="a measurement"),
+        pytest.param("On 8 GPUs, run the following commands:\n\n```bash\necho\n```\n\nThen:", id="of another command"),
+        pytest.param("The following command runs on 8 GPUs, the following script on 2 GPUs:", id="two numbers"),
+    ],
+)
+def test_hardware_in_a_document_is_not_that_of_a_command(said: str, tmp_path: Path) -> None:
+    assert codes(checked(tmp_path, {"sft.yaml": recipe(comment=""), "README.md": SHOWN.format(said=said, command=LAUNCH)})) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param("We train on 8 GPUs using the following command:", id="using"),
+        pytest.param("To train on a node of 8 A100 GPUs, please run the following command:", id="run"),
+        pytest.param("For example, to train on a node of 8 A100 GPUs, please run the following command:", id="for example"),
+        pytest.param("You can use the following command to train with 8 x A100 (80GB):", id="you can use"),
+        pytest.param("On 8 GPUs:", id="a colon"),
+    ],
+)
+def test_hardware_of_the_command_that_a_document_points_at_is_compared(said: str, tmp_path: Path) -> None:
+    finding = only(checked(tmp_path, {"sft.yaml": recipe(comment=""), "README.md": SHOWN.format(said=said, command=LAUNCH)}))
+    wanted = "document says 8 GPUs, but torchrun starts 4 processes"
+    assert (finding.code, finding.severity, finding.message) == ("GBS303", "warning", wanted)
+
+
 # Ray gives the GPUs to several models, and the keys say which of them train.
 RAY = """\
 # {comment}
@@ -183,6 +220,10 @@ def test_a_comment_that_is_in_order_does_not_hide_the_next(tmp_path: Path) -> No
             id="one node serves",
         ),
         pytest.param("accelerate launch --num_machines 4 --num_processes $N t.py --config sft.yaml\n", id="not known"),
+        pytest.param(f"export CUDA_VISIBLE_DEVICES=0,1,2,3\n{LAUNCH}", id="as many as are visible"),
+        pytest.param(f"export CUDA_VISIBLE_DEVICES=0,1\nCUDA_VISIBLE_DEVICES=0,1,2,3 {LAUNCH}", id="visible to this command"),
+        pytest.param(f"CUDA_VISIBLE_DEVICES= {LAUNCH}", id="no GPUs at all"),
+        pytest.param(f"CUDA_VISIBLE_DEVICES=$GPUS {LAUNCH}", id="visible ones that are not known"),
     ],
 )
 def test_the_sizes_of_a_launch_are_in_order(text: str, tmp_path: Path) -> None:
@@ -199,6 +240,7 @@ def test_the_sizes_of_a_launch_are_in_order(text: str, tmp_path: Path) -> None:
             "error",
             id="more than the job has",
         ),
+        pytest.param(f"export CUDA_VISIBLE_DEVICES=0,1\n{LAUNCH}", "warning", id="more than are visible"),
     ],
 )
 def test_the_sizes_of_a_launch_that_do_not_start_are_found(text: str, severity: str, tmp_path: Path) -> None:

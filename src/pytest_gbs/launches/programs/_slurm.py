@@ -144,7 +144,7 @@ def within(start: Start, command: Command, context: LauncherContext) -> Start:
     """`start` with the GPUs of the job around it, and a problem where it starts more processes than there are GPUs."""
     gpus = allocated(command, context)
     if gpus is None:
-        return start._replace(allocated=_more_visible(start, command))
+        return start._replace(allocated=_more_visible(start, command), problems=(*start.problems, *_beyond_visible(start, command)))
     if _is_part(start, command):
         return start
     return start._replace(allocated=gpus, problems=(*start.problems, *_too_many(start, gpus)))
@@ -157,6 +157,15 @@ def _more_visible(start: Start, command: Command) -> Quantity | None:
     if not isinstance(seen, Quantity) or not isinstance(started, Quantity) or started.value >= seen.value:
         return None
     return seen._replace(name=Name.WORLD_SIZE, at=None)  # what names them need not change with the processes
+
+
+def _beyond_visible(start: Start, command: Command) -> Iterator[Problem]:
+    """Yield a problem if torchrun starts more processes on a machine than it sees GPUs, of which each process takes one by its rank."""
+    seen = devices(command) if start.name == "torchrun" and command.variable("CUDA_VISIBLE_DEVICES") is not None else None
+    each = next((size for size in start.sizes if size.name == Name.GPUS_PER_NODE), None)
+    if isinstance(seen, Quantity) and isinstance(each, Quantity) and 0 < seen.value < each.value and each.at and seen.at:
+        message = f"{counted(each.value, 'process')} are started on a machine, but CUDA_VISIBLE_DEVICES names {counted(seen.value, 'GPU')}"
+        yield Problem(message, each.at, ((seen.at, "visible GPUs"),), stops=False)
 
 
 def _is_part(start: Start, command: Command) -> bool:
