@@ -97,13 +97,16 @@ def test_parsed_arguments_are_not_made_otherwise(tmp_path: Path) -> None:
 
 
 # A function of its own hands the classes to the parser, as in pjlab-sys4nlp/llama-moe, smoe/utils/config.py at b17aff4.
-HANDED = """
+HANDED = (
+    """
 from ours.config import DataArguments, OwnTrainingArguments, parse_args
 from ours.trainer import OwnTrainer
 
 data_args, training_args = parse_args(DataArguments, OwnTrainingArguments)
 OwnTrainer(args=training_args).train()
-""" + "print('done')\n" * 25  # more than a program that only starts another one
+"""
+    + "print('done')\n" * 25
+)  # more than a program that only starts another one
 CONFIG = """
 from transformers import HfArgumentParser, TrainingArguments
 

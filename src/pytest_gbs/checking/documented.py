@@ -89,7 +89,8 @@ class _Document:
                     if not named and (paragraph.row or (paragraph.block and not shown)):
                         certain = False  # of a model, for example, that no file names, or of a command that starts nothing known
                     stated = section.values(paragraph.block) if shown else values
-                    each = declaration if certain and _judges(declaration, stated, bool(shown)) else declaration._replace(force=_otherwise(declaration))
+                    judges = certain and _judges(declaration, stated, bool(shown))
+                    each = declaration if judges else declaration._replace(force=_otherwise(declaration))
                     yield from ((subject, each) for subject in subjects or around)
 
     def _alone(self) -> tuple[Subject, ...]:

@@ -85,7 +85,7 @@ def programs_of(found: FoundLaunch, read: Read) -> Iterator[tuple[Program, Pytho
     classes = parsed_into(source, (word.text for word in found.start.program[1:]))
     if classes is None:
         return
-    if not classes and not file.parses_itself:  # a function of its own may be handed them: `parse_args(DataArguments, OwnTrainingArguments)`
+    if not classes and not file.parses_itself:  # a function of its own may be handed them: `parse_args(OwnTrainingArguments)`
         classes = tuple(sorted(name for name in file.imports if name.endswith("TrainingArguments")))
     parsed = read_arguments(source, classes, read)
     if parsed is not None:

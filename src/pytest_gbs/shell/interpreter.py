@@ -292,7 +292,8 @@ class Interpreter(OwnCommands):
         `envsubst < a.yaml > b.yaml`, `cp a.yaml b.yaml`: what is already at `b.yaml` in the tree is another file.
         """
         name = name_of(words[0]) if words and not self.muted else ""
-        target, parts = feed.file, (unknown(name, feed.file.at),) if feed.file is not None else ()
+        target = feed.file
+        parts: Parts = (unknown(name, target.at),) if target is not None else ()
         if name == "cp" and len(words) == len(("cp", "a", "b")):
             target, parts = words[2], words[1].parts
         elif name in _COPYING and not any(_of_sizes().search(word.raw) for word in words):

@@ -11,7 +11,9 @@ from pytest_gbs.claims.grammars.words import DEVICE_UNITS, DEVICES, OTHER_BATCH,
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
 
-_WHOLE: Final = words("global effective eff total overall aggregate combined full equivalent golbal cumulative efectivo efetivo effektive efective")
+_WHOLE: Final = words(
+    "global effective eff total overall aggregate combined full equivalent golbal cumulative efectivo efetivo effektive efective"
+)
 GLOBAL_MARKS: Final = words("global total effective overall")
 _EFFECTIVE: Final = words("effective equivalent")
 _BETWEEN: Final = words("train training fixed optimizer global effective optimization optimiser")

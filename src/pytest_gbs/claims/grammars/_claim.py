@@ -66,7 +66,8 @@ def _conditions(passage: Passage, at: int, known: Collection[str]) -> tuple[dict
     ambiguous = False
     of = alternatives(tokens)
     for stated in sorted(hardware(tokens), key=lambda each: abs(each.at - at)):
-        if stated.name in known or stated.name in found or stated.at == at or is_of_a_named_run(passage, stated.first) or of.get(stated.at, at) != at:
+        of_another = of.get(stated.at, at) != at or is_of_a_named_run(passage, stated.first)
+        if stated.name in known or stated.name in found or stated.at == at or of_another:
             continue
         if hardware_force(passage.statement, tokens[stated.first].start, tokens[stated.stop - 1].stop) != Force.OTHER:
             found[stated.name] = (stated.value, stated.at)
