@@ -52,6 +52,22 @@ OF_YAML = "c = yaml.safe_load(open('run.yaml'))\n"
 OF_CONF = "c = OmegaConf.load('run.yaml')\n"
 OF_ATTRIBUTE = CALL.format("c.train.batch")
 OF_FUNCTION = "def load(path='run.yaml'):\n    with open(path) as f:\n        return yaml.safe_load(f)\n"
+OF_TRIED = """\
+def load(path='run.yaml'):
+    with open(path) as f:
+        try:
+            return yaml.safe_load(f)
+        except ValueError:
+            {}
+"""
+OF_OPENED = """\
+def load(path='run.yaml'):
+    try:
+        with open(path) as f:
+            return yaml.safe_load(f)
+    except OSError:
+        raise
+"""
 OF_JOINED = "c = yaml.safe_load(open(os.path.join(d, '..', 'a', 'run.yaml')))\n"
 OF_TRAIN = CALL.format("c['train']['batch']")
 MAIN = "@hydra.main(version_base=None, config_path='conf', config_name='{}')\ndef main(cfg):\n    {}    " + CALL
@@ -139,6 +155,9 @@ def reported(text: str) -> str | None:
         pytest.param(f"{OF_YAML}t = c['train']\nt['batch'] = x\n" + OF_TRAIN, id="a part is set by its name"),
         pytest.param(f"{OF_YAML}t = c.get('train', {{}})\nt.update(x)\n" + OF_TRAIN, id="a part is updated by its name"),
         pytest.param(f"{OF_YAML}c['train'].update(x)\n" + OF_TRAIN, id="a part is updated"),
+        pytest.param(
+            OF_TRIED.format("return {}") + "c = load()\n" + OF_TRAIN, id="a function that returns something else where loading fails"
+        ),
         pytest.param("from loader import either\nc = either('run.yaml')\n" + OF_TRAIN, id="a function that returns one of two"),
         pytest.param("from loader import load\nc = load(Path(x) / 'run.yaml')\n" + OF_TRAIN, id="a folder that is not known"),
         pytest.param("c = yaml.safe_load(open(Path(__file__).parents[1] / 'run.yaml'))\n" + OF_TRAIN, id="not in the folder that it names"),
@@ -177,6 +196,8 @@ def test_what_may_be_otherwise_is_not_known(text: str) -> None:
             "c = OmegaConf.load('run.yaml')\ndef f(batch):\n    " + CALL.format("batch") + "f(**c.train)\n", id="spread attributes"
         ),
         pytest.param("from loader import load\nc = load('run.yaml')\n" + OF_TRAIN, id="a function of another file"),
+        pytest.param(OF_TRIED.format("print('broken')") + "c = load()\n" + OF_TRAIN, id="a function that reports where loading fails"),
+        pytest.param(OF_OPENED + "c = load()\n" + OF_TRAIN, id="a function that raises where opening fails"),
         pytest.param("from loader import checked\nc = checked('run.yaml')\n" + OF_TRAIN, id="a function that checks"),
         pytest.param("import loader\nc = loader.load('run.yaml')\n" + OF_TRAIN, id="a function of a module"),
         pytest.param(f"@lru_cache(maxsize=1)\n{OF_FUNCTION}c = load()\n" + OF_TRAIN, id="a function that is called once"),

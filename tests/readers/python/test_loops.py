@@ -69,6 +69,16 @@ def numbers(text: str, *keys: str) -> list[str | None]:
     return [node.text if isinstance(node, Scalar) and node.tag != COMPUTED else None for node in nodes]
 
 
+TRACKED = "accelerator = Accelerator(log_with='all', gradient_accumulation_steps={}) if x else Accelerator("
+
+
+@pytest.mark.parametrize(("steps", "found"), [(2, None), (4, "4")])
+def test_an_accelerator_is_made_otherwise_where_it_reports(steps: int, found: str | None) -> None:
+    text = ACCELERATE.replace("accelerator = Accelerator(", TRACKED.format(steps))
+    assert (loop(text) is not None) == (found is not None)
+    assert found is None or numbers(text, "DataLoader.batch_size", "Accelerator.gradient_accumulation_steps") == ["2", found]
+
+
 @pytest.mark.parametrize(
     "change",
     [

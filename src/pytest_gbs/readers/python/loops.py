@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.python.attributes import argument, dotted, given_parameters
+from pytest_gbs.readers.python.attributes import argument, dotted, given_parameters, unparsed
 from pytest_gbs.readers.python.data_loaders import DataLoaders, Loader, one_of
 from pytest_gbs.readers.python.modules import Defined
 from pytest_gbs.readers.python.optimizer_steps import is_scaled_pass, optimizer_steps
@@ -34,8 +34,9 @@ _TOGETHER: Final = {
 # With one of these the processes of FSDP may share a batch: tensor and context parallelism, meshes of several dimensions.
 _SHARES: Final = ("device_mesh", "DeviceMesh", "parallelize_module", "context_parallel", "tensor.parallel", "ModelParallelStrategy")
 _SHARDED: Final = frozenset(("FullyShardedDataParallel", "Fabric"))
-# Those of which a program makes one, whose arguments matter.
+# Those of which a program makes one, whose arguments matter, but for some.
 _OBJECTS: Final = frozenset(("Accelerator", "Fabric"))
+_NO_BATCH: Final = frozenset(("cpu", "kwargs_handlers", "log_with", "logging_dir", "mixed_precision", "project_config", "project_dir"))
 _PLUGIN: Final = "deepspeed_plugin"
 # With one of these accelerate divides batches otherwise, or accumulates otherwise.
 _OTHERWISE: Final = frozenset(("split_batches", _PLUGIN, "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config"))
@@ -100,7 +101,7 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     found = [(call, scope, _TOGETHER.get(scopes.qualified(call.func), "")) for call, scope in scopes.calls]
     together = [each for each in found if each[2]]
     kinds = {name for _, _, name in together}
-    if not kinds or (len(together) > 1 and kinds & _OBJECTS) or "MEGATRON_LM" in evaluator.program.text:
+    if not kinds or (kinds & _OBJECTS and not _are_alike([each[0] for each in together])) or "MEGATRON_LM" in evaluator.program.text:
         return  # Megatron-LM under accelerate has batches of its own
     if kinds & _SHARDED and any(word in evaluator.program.text for word in _SHARES):
         return
@@ -122,6 +123,12 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     if entries is not None and not (own is not None and shared):
         entries |= shared
         yield call, Table({kind: (evaluator.program.span(call.func), made), **entries}, *place)
+
+
+def _are_alike(calls: list[ast.Call]) -> bool:
+    """Whether objects, each of which another branch makes (`if args.with_tracking:`), differ at most in what no batch rests on."""
+    arguments = ((call.func, *call.args, *(each for each in call.keywords if each.arg not in _NO_BATCH)) for call in calls)
+    return len({tuple(sorted(map(unparsed, each))) for each in arguments}) == 1
 
 
 def _followed(reading: TrainingLoops, trained: list[_Trained], call: ast.Call, scope: Scope, own: Table | None) -> dict[str, Entry] | None:

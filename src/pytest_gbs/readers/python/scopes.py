@@ -41,6 +41,8 @@ class Branch(NamedTuple):
 
 
 OPEN: Final = Branch(None, True, None, True)
+# What ends a `try` that goes well, or opens the file of which it returns the contents.
+_RESULTS: Final = (ast.Return, ast.With)
 
 
 class Binding(NamedTuple):
@@ -234,12 +236,19 @@ def _together(node: ast.AST, branch: Branch | None) -> list[tuple[ast.AST, Branc
 def _sides(node: ast.AST, branch: Branch | None) -> list[tuple[ast.AST, Branch | None]]:
     """What is right below a statement that may not run all that is in it, and under which condition it runs; the last first."""
     if not isinstance(node, ast.If):
-        return _together(node, Branch(None, True, branch, True))
+        below = Branch(None, True, branch, True)
+        runs = _RESULTS if isinstance(node, ast.Try) and _only_reports(node) else ()
+        return [(each, branch if isinstance(each, runs) else below) for each in _inside(node)]
     found: list[tuple[ast.AST, Branch | None]] = []
     for statements, taken in ((node.orelse, False), (node.body, True)):
         below = Branch(node.test, taken, branch, branch is not None and branch.open)
         found += [(each, below) for each in reversed(statements)]
     return [*found, (node.test, branch)]
+
+
+def _only_reports(node: ast.Try) -> bool:
+    """Whether nothing comes of a `try` but what it does itself: what fails is printed or raised, as where a file is loaded and returned."""
+    return all(isinstance(each, (ast.Expr, ast.Raise, ast.Pass)) for handler in node.handlers for each in handler.body)
 
 
 def _is_main(node: ast.AST) -> bool:
