@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.model.location import Location, Unreadable
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 
 
 def check(problem: Unreadable) -> Iterator[Outcome]:
@@ -37,13 +37,7 @@ def _place(problem: Unreadable) -> Location:
     return Location(problem.path, min(problem.offset, end), end)
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-report_to: {loggers}
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 2\nreport_to: {loggers}\n"
 
 RULE = Rule(
     *written_in(__name__),

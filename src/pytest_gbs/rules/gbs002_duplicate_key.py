@@ -26,7 +26,7 @@ from pytest_gbs.model.fileview import INTERVALS, FileView
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 
 _MOST = 20  # findings in one file at most
 _LONGEST = 60  # two values longer than this are not worth showing
@@ -107,14 +107,7 @@ def _place(document: Document, node: Node | None, fallback: Location) -> Locatio
     return Location(document.source.path, node.start, node.stop, fallback.path)
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-learning_rate: 2.0e-5
-gradient_accumulation_steps: 8
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 2\nlearning_rate: 2.0e-5\ngradient_accumulation_steps: 8\n"
 
 RULE = Rule(
     *written_in(__name__),

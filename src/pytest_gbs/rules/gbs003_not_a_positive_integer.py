@@ -27,7 +27,7 @@ from pytest_gbs.model.framework import Framework, Row, Treatment
 from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
 from pytest_gbs.model.record import Final
-from pytest_gbs.model.rule import About, Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, About, Example, Rule, Scope, written_in
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 _DOES: Final = {
@@ -117,12 +117,7 @@ def _other_reading(row: Row, node: Scalar, file: FileView) -> str:
     return ""
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: {accumulation}
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\n"
 
 RULE = Rule(
     *written_in(__name__),

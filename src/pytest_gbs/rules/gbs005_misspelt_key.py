@@ -30,7 +30,7 @@ from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import ITS_RULE, Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final
-from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 
 # A slip in what is not a factor of a batch is another tool's business; hardware is rarely a recipe's to state.
 _NO_FACTORS: Final = INTERVALS | {Name.SEQUENCE_LENGTH, Name.NUM_NODES, Name.WORLD_SIZE, Name.TENSOR_PARALLEL_SIZE}
@@ -99,12 +99,7 @@ def _finding(document: Document, framework: Framework, key: Scalar, row: Row) ->
     return Finding(ITS_RULE, message, Severity.WARNING, at, "unknown", holds=f"rename it to {meant}", fixes=(fix,))
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-{key}: 8
-"""
+_RECIPE = SFT_RECIPE + "{key}: 8\n"
 
 RULE = Rule(
     *written_in(__name__),

@@ -28,7 +28,7 @@ from pytest_gbs.model.launch import Unread
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Undetermined
 from pytest_gbs.model.program import only_scores
-from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 
 
 def check(unread: Unread) -> Iterator[Outcome]:
@@ -55,13 +55,7 @@ def _message(unread: Unread) -> str:
     return f"not read to its end: {unread.reason}; launches after that point are not checked"
 
 
-_RECIPE = """\
-# Global batch size: 4 x 2 x 8 = 64
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-"""
+_RECIPE = "# Global batch size: 4 x 2 x 8 = 64\n" + SFT_RECIPE + "gradient_accumulation_steps: 2\n"
 _LAUNCH = "accelerate launch --num_processes 8 train.py --config sft.yaml"
 _STEPS = "".join(f"step{number}() {{ step{number + 1}; }}\n" for number in range(1, 10))
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pytest_gbs.arithmetic.wording import called, listing
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Undetermined
 from pytest_gbs.model.quantity import HARDWARE
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 
@@ -49,13 +49,7 @@ version = 1
 "sft.yaml" = { global_batch_size = 128, unit = "samples", per_gpu = 8, num_nodes = 2, gpus_per_node = 8, claim = 128 }
 """
 
-_RECIPE = """\
-# Config for 2 nodes with GBS 128
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-"""
+_RECIPE = "# Config for 2 nodes with GBS 128\n" + SFT_RECIPE + "gradient_accumulation_steps: 2\n"
 
 RULE = Rule(
     *written_in(__name__),

@@ -27,7 +27,7 @@ from pytest_gbs.model.framework import Switch
 from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import RANKS
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 
@@ -58,14 +58,7 @@ def _off(run: Run, switch: Switch) -> str:
     return f"set {dotted(switch.condition.key)} to false, or remove the claim" if is_on else ""
 
 
-_RECIPE = """\
-# global batch size: 64 on 8 GPUs
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-auto_find_batch_size: {switch}
-"""
+_RECIPE = "# global batch size: 64 on 8 GPUs\n" + SFT_RECIPE + "gradient_accumulation_steps: 2\nauto_find_batch_size: {switch}\n"
 
 RULE = Rule(
     *written_in(__name__),

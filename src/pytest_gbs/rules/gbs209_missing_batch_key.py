@@ -22,7 +22,7 @@ from pytest_gbs.model.framework import Arguments, KeyChoice
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.location import KeyPath, dotted
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import is_set
 
@@ -52,13 +52,7 @@ def _is_open(run: Run, requirement: KeyChoice) -> bool:
     return run.launch.kind != Kind.SCRIPT
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 4
-deepspeed: ds_config.json
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 4\ndeepspeed: ds_config.json\n"
 _CONFIG = '{{"zero_optimization": {{"stage": 2}}, "gradient_clipping": 1.0, "gradient_accumulation_steps": 4{batch}}}\n'
 
 

@@ -33,7 +33,7 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import RANK_FACTORS, Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Companion, Run
 from pytest_gbs.readers.scalar import loader_of, resolve
 
@@ -213,13 +213,7 @@ def _written(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) and len(value) <= _LONGEST else "not a number"
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: {accumulation}
-deepspeed: ds_config.json
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\ndeepspeed: ds_config.json\n"
 _CONFIG = """\
 {
   "train_batch_size": "auto",

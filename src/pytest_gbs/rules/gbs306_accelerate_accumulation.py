@@ -23,7 +23,7 @@ from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 
@@ -90,12 +90,7 @@ def _disagrees(run: Run, given: Quantity, at: Location, own: Quantity) -> Findin
     )
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 8
-"""
+_RECIPE = SFT_RECIPE + "gradient_accumulation_steps: 8\n"
 _LAUNCHER = """\
 compute_environment: LOCAL_MACHINE
 distributed_type: DEEPSPEED

@@ -26,7 +26,7 @@ from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Origin, Quantity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Expectation
 
@@ -144,13 +144,7 @@ paths = ["**"]
 global-batch-size = 128
 """
 
-_RECIPE = """\
-# Config for 2 nodes
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: {accumulation}
-"""
+_RECIPE = "# Config for 2 nodes\n" + SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\n"
 
 RULE = Rule(
     *written_in(__name__),

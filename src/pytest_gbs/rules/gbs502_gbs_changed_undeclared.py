@@ -23,7 +23,7 @@ from pytest_gbs.claims.locked import change, compare, moved, words
 from pytest_gbs.model.locked import LockedBatch, Record
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Quantity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 _DECLARE: Final = "declare it in a comment of the recipe, in a commit message, or with gbs lock"
@@ -69,12 +69,7 @@ def _finding(run: Run, base: LockedBatch, now: Record) -> Finding:
     return Finding(ITS_RULE, message, Severity.WARNING, at, "", related, (because,) if because else (), _DECLARE)
 
 
-_RECIPE = """\
-{comment}model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: {accumulation}
-"""
+_RECIPE = "{comment}" + SFT_RECIPE + "gradient_accumulation_steps: {accumulation}\n"
 _FLAGS = ("--select", "GBS502,GBS101", "--world-size", "8")
 _BASE = (("sft.yaml", _RECIPE.format(comment="", accumulation=2)),)
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import listing
 from pytest_gbs.model.outcome import ITS_RULE, Applicability, Edit, Finding, Fix, Outcome, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.suppression import Suppression
 
 
@@ -50,13 +50,11 @@ def _fixes(suppression: Suppression) -> tuple[Fix, ...]:
     return (Fix("remove the unused suppression", Applicability.SAFE, (suppression.removal,)),)
 
 
-_RECIPE = """\
-# global batch size: 128 on 8 GPUs
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: {accumulation}  # gbs: ignore[GBS101] the comment is the paper's
-"""
+_RECIPE = (
+    "# global batch size: 128 on 8 GPUs\n"
+    + SFT_RECIPE
+    + "gradient_accumulation_steps: {accumulation}  # gbs: ignore[GBS101] the comment is the paper's\n"
+)
 
 RULE = Rule(
     *written_in(__name__),
