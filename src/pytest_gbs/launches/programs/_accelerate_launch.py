@@ -10,7 +10,7 @@ from typing import Final
 
 from pytest_gbs.launches.programs._in_recipe import document_of, word_at
 from pytest_gbs.launches.programs._ranks import gets_rank
-from pytest_gbs.launches.programs._words import Split, devices, fallback, named_devices, names, number, option, reason, size, uses
+from pytest_gbs.launches.programs._words import Split, asked, devices, fallback, named_devices, names, number, option, reason, uses
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Loader
@@ -167,9 +167,9 @@ def _sees_several(of: AccelerateCommand, total: _Size) -> bool:
 
 def _processes(of: AccelerateCommand) -> _Size:
     """The processes asked for over all machines (ACC launch.py:1250-1299)."""
-    stated = option(of.own, *_PROCESSES)
+    stated = asked(Name.WORLD_SIZE, of.own, *_PROCESSES)
     if stated is not None:
-        return size(Name.WORLD_SIZE, stated[1], stated[0])
+        return stated
     if of.opaque is not None:
         return Unknown(Name.WORLD_SIZE, reason(of.opaque), of.opaque.at)
     found = of.of_file(Name.WORLD_SIZE)
@@ -186,11 +186,9 @@ def _processes(of: AccelerateCommand) -> _Size:
 def _machines(of: AccelerateCommand) -> _Size | None:
     """The machines, 1 if nothing says otherwise (ACC launch.py:1321); None if a file that is not here may."""
     stated = option(of.own, *_MACHINES)
-    if stated is not None:
-        if number(stated[1]) == 0:
-            return Quantity(Name.NUM_NODES, 1, Origin.LAUNCH, at=stated[1].value_at, key=stated[0])
-        return size(Name.NUM_NODES, stated[1], stated[0])
-    found = of.of_file(Name.NUM_NODES)
+    if stated is not None and number(stated[1]) == 0:
+        return Quantity(Name.NUM_NODES, 1, Origin.LAUNCH, at=stated[1].value_at, key=stated[0])
+    found = asked(Name.NUM_NODES, of.own, *_MACHINES) or of.of_file(Name.NUM_NODES)
     if found is not None:
         return found
     if (of.named is not None and of.file is None) or of.opaque is not None:
@@ -200,10 +198,10 @@ def _machines(of: AccelerateCommand) -> _Size | None:
 
 def _parallel(of: AccelerateCommand) -> Iterator[_Size]:
     for name, key in _PARALLEL.items():
-        stated = option(of.own, key)
+        stated = asked(name, of.own, key)
         found = of.of_file(name)
         if stated is not None and (found is not None or uses(of.own, "--use_parallelism_config")):
-            yield size(name, stated[1], key)
+            yield stated
         elif found is not None:
             yield found
 
@@ -213,13 +211,13 @@ def _accumulation(of: AccelerateCommand) -> Iterator[_Size]:
 
     A number in a configuration of DeepSpeed is taken before all others (accelerate 1.15.0, accelerator.py:2207-2214).
     """
-    stated = option(of.own, "--gradient_accumulation_steps")
+    stated = asked(Name.GRADIENT_ACCUMULATION_STEPS, of.own, "--gradient_accumulation_steps")
     found = of.of_file(Name.GRADIENT_ACCUMULATION_STEPS)
     engine = word_at(of.engine, (_ACCUMULATION,)) if of.deepspeed and of.engine is not None else None
     if engine is not None and (steps := number(engine) or 0) > 0:
         yield Quantity(Name.GRADIENT_ACCUMULATION_STEPS, steps, Origin.LAUNCHER, at=engine.value_at, key=_ACCUMULATION)
     elif of.deepspeed and stated is not None:
-        yield size(Name.GRADIENT_ACCUMULATION_STEPS, stated[1], stated[0])
+        yield stated
     elif of.deepspeed and found is not None:
         yield found
 

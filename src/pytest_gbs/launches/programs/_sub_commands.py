@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import SUB_COMMAND_MODULES, behind
+from pytest_gbs.launches.programs._words import option
 from pytest_gbs.model.command import Command, Word
 
 _RECIPES: Final = (".yaml", ".yml", ".json")
@@ -16,6 +17,12 @@ def sub_command(command: Command, names: tuple[str, ...], wanted: tuple[str, ...
     if index is None or index >= len(command.words) or command.words[index].text not in wanted:
         return None
     return index
+
+
+def config_of(words: tuple[Word, ...], *keys: str) -> tuple[Word, ...]:
+    """The recipe that an option names, alone; nothing if it is not used."""
+    found = option(words, *keys)
+    return (found[1],) if found is not None else ()
 
 
 def is_recipe(word: Word) -> bool:

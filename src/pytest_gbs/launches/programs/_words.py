@@ -101,6 +101,18 @@ def size(name: str, word: Word, key: str, value: int | None = None) -> Quantity 
     return Quantity(name, value, Origin.LAUNCH, at=word.value_at, key=key, note=note(word))
 
 
+def asked(name: str, words: tuple[Word, ...], *keys: str) -> Quantity | Unknown | None:
+    """Size `name` as the last use of an option gives it, None if it is not used."""
+    given = option(words, *keys)
+    return size(name, given[1], given[0]) if given is not None else None
+
+
+def of_variable(name: str, command: Command, key: str) -> Quantity | Unknown | None:
+    """Size `name` as a variable of the environment gives it, None if the command has none that is called so."""
+    word = command.variable(key)
+    return size(name, word, key) if word is not None else None
+
+
 def reason(word: Word) -> str:
     """Why a word is not a number."""
     if word.text is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import behind
-from pytest_gbs.launches.programs._words import fallback, names, note, number, option, reason, size, split, uses, world
+from pytest_gbs.launches.programs._words import asked, fallback, names, note, number, option, reason, split, uses, world
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.limits import MOST_HOSTS
@@ -36,12 +36,8 @@ def start(command: Command, context: LauncherContext) -> Start | None:
 
 def _processes(own: tuple[Word, ...], opaque: Word | None) -> Quantity | Unknown:
     """The processes on each node, without which it stops (CAI run.py, launch_multi_processes)."""
-    given = option(own, _EACH)
-    if given is None:
-        return Unknown(
-            Name.GPUS_PER_NODE, reason(opaque) if opaque is not None else Reason.MISSING, opaque.at if opaque is not None else None
-        )
-    return size(Name.GPUS_PER_NODE, given[1], given[0])
+    unknown = Unknown(Name.GPUS_PER_NODE, reason(opaque), opaque.at) if opaque is not None else Unknown(Name.GPUS_PER_NODE, Reason.MISSING)
+    return asked(Name.GPUS_PER_NODE, own, _EACH) or unknown
 
 
 def _nodes(own: tuple[Word, ...], command: Command, context: LauncherContext, opaque: Word | None) -> Quantity | Unknown:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import behind
-from pytest_gbs.launches.programs._words import Split, devices, names, option, reason, size, split
-from pytest_gbs.model.command import Command, Word
+from pytest_gbs.launches.programs._words import Split, asked, devices, names, of_variable, reason, split
+from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 
@@ -31,9 +31,9 @@ def start(command: Command, _context: LauncherContext) -> Start | None:
 
 def _sizes(parts: Split, command: Command) -> Iterator[Quantity | Unknown]:
     """Yield the world, then the processes on each node (CO _parse_args)."""
-    each = _read(Name.GPUS_PER_NODE, option(parts.own, "--nproc", "-n"), command.variable("LOCAL_WORLD_SIZE"), "LOCAL_WORLD_SIZE")
-    each = each if each is not None else devices(command)
-    world = _read(Name.WORLD_SIZE, option(parts.own, "--world_size"), command.variable("WORLD_SIZE"), "WORLD_SIZE")
+    each = asked(Name.GPUS_PER_NODE, parts.own, "--nproc", "-n") or of_variable(Name.GPUS_PER_NODE, command, "LOCAL_WORLD_SIZE")
+    each = each or devices(command)
+    world = asked(Name.WORLD_SIZE, parts.own, "--world_size") or of_variable(Name.WORLD_SIZE, command, "WORLD_SIZE")
     if parts.opaque is not None and world is None:
         yield Unknown(Name.WORLD_SIZE, reason(parts.opaque), parts.opaque.at)
     elif world is not None:
@@ -44,12 +44,6 @@ def _sizes(parts: Split, command: Command) -> Iterator[Quantity | Unknown]:
         yield Unknown(Name.WORLD_SIZE, each.reason if each is not None else Reason.AUTO, each.at if each is not None else None)
     if each is not None:
         yield each
-
-
-def _read(name: str, given: tuple[str, Word] | None, variable: Word | None, key: str) -> Quantity | Unknown | None:
-    if given is not None:
-        return size(name, given[1], given[0])
-    return size(name, variable, key) if variable is not None else None
 
 
 LAUNCHER = Launcher("composer", "composer train.py", words=("composer ",), start=start)

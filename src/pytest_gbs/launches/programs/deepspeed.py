@@ -76,10 +76,15 @@ def _of_hosts(hosts: list[int], own: tuple[Word, ...], key: str, file: Word) -> 
         return
     used = [asked[1] or slots for slots in hosts[: asked[0] or len(hosts)]]
     said = Note(f"{len(used)} hosts with {' + '.join(map(str, used))} slots" if len(used) < _FEW_HOSTS else f"{len(used)} hosts")
-    yield Quantity(Name.WORLD_SIZE, sum(used), Origin.LAUNCH, at=file.value_at, key=key, note=said)
-    yield Quantity(Name.NUM_NODES, len(used), Origin.LAUNCH, at=file.value_at, key=key)
-    if len(set(used)) == 1:
-        yield Quantity(Name.GPUS_PER_NODE, used[0], Origin.LAUNCH, at=file.value_at, key=key)
+    yield from _of_slots(used, key, file, said)
+
+
+def _of_slots(slots: list[int], key: str, word: Word, said: Note) -> Iterator[Quantity]:
+    """Yield the world, the nodes and, where they are the same on each, the processes of hosts with so many `slots`."""
+    yield Quantity(Name.WORLD_SIZE, sum(slots), Origin.LAUNCH, at=word.value_at, key=key, note=said)
+    yield Quantity(Name.NUM_NODES, len(slots), Origin.LAUNCH, at=word.value_at, key=key)
+    if len(set(slots)) == 1:
+        yield Quantity(Name.GPUS_PER_NODE, slots[0], Origin.LAUNCH, at=word.value_at, key=key)
 
 
 _host = lazy_pattern(r"(\S+)\s+slots=(\d{1,6})(?=\s|$)")
@@ -116,12 +121,7 @@ def _included(key: str, word: Word) -> Iterator[Quantity | Unknown]:
             yield Unknown(Name.WORLD_SIZE, reason(word) if word.text is None else Reason.MISSING, word.at)
             return
         slots.setdefault(host, set()).update(slot.strip() for slot in named.split(","))
-    counts = {len(of) for of in slots.values()}
-    total = sum(len(of) for of in slots.values())
-    yield Quantity(Name.WORLD_SIZE, total, Origin.LAUNCH, at=word.value_at, key=key, note=note(word))
-    yield Quantity(Name.NUM_NODES, len(slots), Origin.LAUNCH, at=word.value_at, key=key)
-    if len(counts) == 1:
-        yield Quantity(Name.GPUS_PER_NODE, counts.pop(), Origin.LAUNCH, at=word.value_at, key=key)
+    yield from _of_slots([len(of) for of in slots.values()], key, word, note(word))
 
 
 def _problems(own: tuple[Word, ...]) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._sub_commands import sub_command
-from pytest_gbs.launches.programs._words import Split, fallback, named_devices, option, size, split, world
+from pytest_gbs.launches.programs._words import Split, asked, fallback, named_devices, option, split, world
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Unknown
@@ -33,14 +33,11 @@ def start(command: Command, _context: LauncherContext) -> Start | None:
 
 def _sizes(parts: Split) -> tuple[Quantity | Unknown, ...]:
     """The world, the nodes and the processes on each, one unless asked for more (FC _run, _torchrun_launch)."""
-    given, asked = option(parts.own, _DEVICES), option(parts.own, *_NODES)
-    each = fallback(Name.GPUS_PER_NODE, 1, _DEVICES, "fabric", parts.opaque)
-    if given is not None:
-        several = "," in (given[1].text or "")
-        each = named_devices(given[1], given[0]) if several else size(Name.GPUS_PER_NODE, given[1], given[0])
-    nodes = fallback(Name.NUM_NODES, 1, _NODES[0], "fabric", parts.opaque)
-    if asked is not None:
-        nodes = size(Name.NUM_NODES, asked[1], asked[0])
+    given = option(parts.own, _DEVICES)
+    each = asked(Name.GPUS_PER_NODE, parts.own, _DEVICES) or fallback(Name.GPUS_PER_NODE, 1, _DEVICES, "fabric", parts.opaque)
+    if given is not None and "," in (given[1].text or ""):
+        each = named_devices(given[1], given[0])
+    nodes = asked(Name.NUM_NODES, parts.own, *_NODES) or fallback(Name.NUM_NODES, 1, _NODES[0], "fabric", parts.opaque)
     return world(nodes, each), nodes, each
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import behind
-from pytest_gbs.launches.programs._words import devices, option, size
+from pytest_gbs.launches.programs._words import asked, devices
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
@@ -26,9 +26,9 @@ def start(command: Command, _context: LauncherContext) -> Start | None:
 
 def _processes(command: Command) -> Quantity | Unknown:
     """The processes that are asked for, or one for each GPU that is visible (FS configs.py:257, torch.cuda.device_count)."""
-    asked = option(command.words[1:], _ASKED)
-    if asked is not None:
-        return size(Name.WORLD_SIZE, asked[1], _ASKED)
+    given = asked(Name.WORLD_SIZE, command.words[1:], _ASKED)
+    if given is not None:
+        return given
     visible = devices(command) if command.machines is None else None
     return visible._replace(name=Name.WORLD_SIZE) if visible is not None else Unknown(Name.WORLD_SIZE, Reason.MISSING)
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.launches.programs._sub_commands import sub_command
-from pytest_gbs.launches.programs._words import option
+from pytest_gbs.launches.programs._sub_commands import config_of, sub_command
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Reason, Unknown
@@ -23,10 +22,8 @@ def start(command: Command, _context: LauncherContext) -> Start | None:
     if index is None:
         return None
     program = command.words[index:]
-    config = option(program, "--config")
     world = Unknown(Name.WORLD_SIZE, Reason.MISSING)
-    name = f"litgpt {program[0].text}"
-    return Start(name, command.at, (world,), program, (config[1],) if config is not None else ())
+    return Start(f"litgpt {program[0].text}", command.at, (world,), program, config_of(program, "--config"))
 
 
 LAUNCHER = Launcher("litgpt", "litgpt finetune, litgpt pretrain", words=("litgpt",), start=start)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._sub_commands import is_recipe, sub_command
-from pytest_gbs.launches.programs._words import devices, fallback, size, world
+from pytest_gbs.launches.programs._words import devices, fallback, of_variable, world
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
@@ -51,13 +51,9 @@ def _is_on(word: Word | None) -> bool | None:
 
 def _torchrun(command: Command, visible: Quantity | Unknown | None) -> tuple[Quantity | Unknown, ...]:
     """`NNODES` (1) x `NPROC_PER_NODE` (the visible GPUs), as LF hands them to torchrun."""
-    nodes, each = command.variable("NNODES"), command.variable("NPROC_PER_NODE")
-    number = size(Name.NUM_NODES, nodes, "NNODES") if nodes is not None else fallback(Name.NUM_NODES, 1, "NNODES", "LLaMA-Factory", None)
-    if each is not None:
-        processes: Quantity | Unknown = size(Name.GPUS_PER_NODE, each, "NPROC_PER_NODE")
-    else:
-        processes = visible or Unknown(Name.GPUS_PER_NODE, Reason.AUTO)
-    return world(number, processes), number, processes
+    nodes = of_variable(Name.NUM_NODES, command, "NNODES") or fallback(Name.NUM_NODES, 1, "NNODES", "LLaMA-Factory", None)
+    each = of_variable(Name.GPUS_PER_NODE, command, "NPROC_PER_NODE") or visible or Unknown(Name.GPUS_PER_NODE, Reason.AUTO)
+    return world(nodes, each), nodes, each
 
 
 LAUNCHER = Launcher("llamafactory", "llamafactory-cli train", words=("llamafactory", "lmf "), start=start)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import behind
-from pytest_gbs.launches.programs._words import fallback, option, size, split
+from pytest_gbs.launches.programs._words import asked, fallback, split
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name
@@ -23,10 +23,7 @@ def start(command: Command, _context: LauncherContext) -> Start | None:
     parts = split(command, index, _SWITCHES) if index is not None else None
     if parts is None or not parts.program:
         return None
-    given = option(parts.own, _WORKERS)
-    world = (
-        size(Name.WORLD_SIZE, given[1], given[0]) if given is not None else fallback(Name.WORLD_SIZE, 8, _WORKERS, "msrun", parts.opaque)
-    )
+    world = asked(Name.WORLD_SIZE, parts.own, _WORKERS) or fallback(Name.WORLD_SIZE, 8, _WORKERS, "msrun", parts.opaque)
     return Start("msrun", command.at, (world,), parts.program)
 
 

@@ -6,8 +6,8 @@ OU is oumi d8ed07778, src/oumi/cli; `OU distributed_run.py:174` is a line of it.
 from __future__ import annotations
 
 from pytest_gbs.launches.programs import accelerate, torchrun
-from pytest_gbs.launches.programs._sub_commands import sub_command
-from pytest_gbs.launches.programs._words import option, world
+from pytest_gbs.launches.programs._sub_commands import config_of, sub_command
+from pytest_gbs.launches.programs._words import world
 from pytest_gbs.launches.programs.python import one_process
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
@@ -22,9 +22,7 @@ def start(command: Command, context: LauncherContext) -> Start | None:
     words = command.words[index:]
     if words[0].text == "distributed":
         return _distributed(command._replace(words=words[1:]), context) if len(words) > 1 else None
-    config = option(words, "--config", "-c")
-    recipes = (config[1],) if config is not None else ()
-    return Start("oumi train", command.at, (one_process(command),), words, recipes)
+    return Start("oumi train", command.at, (one_process(command),), words, config_of(words, "--config", "-c"))
 
 
 def _distributed(command: Command, context: LauncherContext) -> Start | None:

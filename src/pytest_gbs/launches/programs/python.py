@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.launches.programs._programs import own_program
 from pytest_gbs.launches.programs._ranks import gets_rank
-from pytest_gbs.launches.programs._words import devices, size
+from pytest_gbs.launches.programs._words import devices, of_variable
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
@@ -25,9 +25,9 @@ def one_process(command: Command) -> Quantity | Unknown:
     """
     visible = devices(command)
     nodes = command.machines.nodes if command.machines is not None else None
-    said = command.variable("WORLD_SIZE") if isinstance(visible, Quantity) and visible.value == 1 else None
+    said = of_variable(Name.WORLD_SIZE, command, "WORLD_SIZE") if isinstance(visible, Quantity) and visible.value == 1 else None
     if said is not None and nodes is not None and nodes.value > 1:
-        return size(Name.WORLD_SIZE, said, "WORLD_SIZE")
+        return said
     if visible is None or (command.machines is not None and (nodes is None or nodes.value > 1)):
         return Unknown(Name.WORLD_SIZE, Reason.MISSING)
     if isinstance(visible, Quantity):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import SPAWNING, python_program
-from pytest_gbs.launches.programs._words import Split, fallback, names, option, size, split, uses
+from pytest_gbs.launches.programs._words import Split, asked, fallback, names, split, uses
 from pytest_gbs.model.command import Command, name_of
 from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
@@ -33,11 +33,10 @@ def start(command: Command, _context: LauncherContext) -> Start | None:
 
 def _processes(parts: Split, called: str) -> Quantity | Unknown:
     """The processes that the options ask for; those of a hostfile are not known."""
-    key = SPAWNING[called]
-    given = option(parts.own, key)
     if uses(parts.own, _HOSTS):
         return Unknown(Name.WORLD_SIZE, Reason.MISSING)
-    return size(Name.WORLD_SIZE, given[1], key) if given is not None else fallback(Name.WORLD_SIZE, 1, key, called, parts.opaque)
+    key = SPAWNING[called]
+    return asked(Name.WORLD_SIZE, parts.own, key) or fallback(Name.WORLD_SIZE, 1, key, called, parts.opaque)
 
 
 LAUNCHER = Launcher("spawn", "gaudi_spawn.py --world_size, xla_spawn.py --num_cores", words=tuple(SPAWNING), start=start)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.launches.programs import _torchrun
-from pytest_gbs.launches.programs._sub_commands import sub_command
-from pytest_gbs.launches.programs._words import option, split
+from pytest_gbs.launches.programs._sub_commands import config_of, sub_command
+from pytest_gbs.launches.programs._words import split
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, LauncherContext, Problem, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
@@ -32,10 +32,8 @@ def start(command: Command, _context: LauncherContext) -> Start | None:
     found: tuple[Quantity | Unknown, ...] = _torchrun.sizes(parts.own, command, parts.opaque, "tune run")
     if parts.program[0].text in _BY_RAY:
         found = (Unknown(Name.WORLD_SIZE, Reason.MISSING),)
-    config = option(parts.program, "--config")
     problems = (*_torchrun.problems(parts.own), *_alone(parts.own, parts.program[0]))
-    recipes = (config[1],) if config is not None else ()
-    return Start("tune run", command.at, found, parts.program, recipes, problems=problems)
+    return Start("tune run", command.at, found, parts.program, config_of(parts.program, "--config"), problems=problems)
 
 
 def _alone(own: tuple[Word, ...], recipe: Word) -> Iterator[Problem]:
