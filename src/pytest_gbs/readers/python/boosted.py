@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.readers.python.attributes import argument
+from pytest_gbs.readers.python.data_loaders import Loader
 from pytest_gbs.readers.python.loops import TrainingLoops
 from pytest_gbs.readers.python.results import STEPS, Entry, Known, Lost, Made, Table
 from pytest_gbs.readers.python.scopes import Scope, Scopes
@@ -43,27 +44,23 @@ def boosted(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Tab
     call, scope, loader = given[0]
     prepared = list(_prepared(loader, scope)) if isinstance(loader, ast.Name) else []
     batches = [evaluator.value(batch, where) if batch is not None else evaluator.lost(each) for each, batch, where in prepared]
-    steps = _steps(scopes, evaluator)
+    reading = TrainingLoops(scopes, evaluator)
+    steps = _steps(reading)
     if not prepared or steps is None:
         return
-    first = prepared[0][0]
-    same = all(isinstance(each, Known) and isinstance(batches[0], Known) and each.value == batches[0].value for each in batches)
-    batch = batches[0] if len(batches) == 1 or same else evaluator.lost(first)
-    named = next((each for each in first.keywords if each.arg == "batch_size"), None)
+    first, span = prepared[0][0], evaluator.program.span
+    batch = batches[0] if len(batches) == 1 else reading.same([(span(first), each) for each in batches])[1]
     plugin = _plugin(first, scope, evaluator)
     at, each = steps
     if not _is_one(plugin[1].entries.get(_PIPELINE), plugin[0]) and not (isinstance(each, Known) and each.value == 1):
         each = evaluator.lost(call)
     entries: dict[str, Entry] = {
-        "Booster": (evaluator.program.span(call.func), Table({}, *evaluator.program.span(call.func))),
-        "DataLoader": (
-            evaluator.program.span(first.func),
-            Table({"batch_size": (evaluator.name_of(named, first), batch)}, *evaluator.program.span(first)),
-        ),
-        plugin[0]: (evaluator.program.span(first.func), plugin[1]),
+        "Booster": (span(call.func), Table({}, *span(call.func))),
+        "DataLoader": reading.entry(Loader(first, scope, prepared=True, batch=batch)),
+        plugin[0]: (span(first.func), plugin[1]),
         STEPS: (at, each),
     }
-    yield call, Table(entries, *evaluator.program.span(call))
+    yield call, Table(entries, *span(call))
 
 
 def _prepared(loader: ast.Name, scope: Scope) -> Iterator[tuple[ast.Call, ast.expr | None, Scope]]:
@@ -112,14 +109,13 @@ def _is_one(pipeline: Entry | None, plugin: str) -> bool:
     return isinstance(pipeline[1], Known) and pipeline[1].value == 1
 
 
-def _steps(scopes: Scopes, evaluator: Evaluator) -> Entry | None:
+def _steps(reading: TrainingLoops) -> Entry | None:
     """After how many batches the optimizer takes a step, by a trainer of coati or by the program's loop; None if neither."""
-    trainers = [(call, scope) for call, scope in scopes.calls if scopes.qualified(call.func).startswith(_PACKAGE)]
-    made = [(call, scope, scopes.qualified(call.func).rpartition(".")[2]) for call, scope in trainers]
-    made = [each for each in made if each[2].endswith("Trainer")]
+    named = ((call, scope, reading.scopes.qualified(call.func)) for call, scope in reading.scopes.calls)
+    made = [each for each in named if each[2].startswith(_PACKAGE) and each[2].endswith("Trainer")]
     if made:
         call, scope, name = made[0]
-        return evaluator.keywords(call, scope).entries.get("accumulation_steps") if len(made) == 1 and name in _TRAINERS else None
-    reading = TrainingLoops(scopes, evaluator)
+        is_one = len(made) == 1 and name.rpartition(".")[2] in _TRAINERS
+        return reading.evaluator.keywords(call, scope).entries.get("accumulation_steps") if is_one else None
     loops = list(reading.loops())
     return reading.same([reading.steps(each) for each in loops]) if loops else None

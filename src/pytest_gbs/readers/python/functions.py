@@ -7,7 +7,7 @@ import sys
 from collections import abc
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from pytest_gbs.model.document import OF_FILE
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_EXPRESSION, MOST_DOCUMENTS
@@ -15,7 +15,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted
 from pytest_gbs.readers.python.changed_elsewhere import changed_elsewhere, ends_once, set_by
 from pytest_gbs.readers.python.modules import Defined, Modules
-from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, put, table_of
+from pytest_gbs.readers.python.results import Entry, Known, Lost, Made, Table, at_span, put, table_of
 from pytest_gbs.readers.python.scopes import Binding, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -284,20 +284,9 @@ class _Functions:
 
 def placed(table: Table, place: tuple[int, int], kept: abc.Set[int] = frozenset()) -> Table:
     """`table`, made in another file, with all of it at `place`; but for those `kept`, by their identity, which are of this file."""
-    found: Table = _placed(table, place, kept, 0)
+    found = at_span(table, place, kept, opened=True)
+    assert isinstance(found, Table)
     return found
-
-
-def _placed(value: Value, place: tuple[int, int], kept: abc.Set[int], depth: int) -> Any:
-    if id(value) in kept or depth >= DEEPEST_DOCUMENT:
-        return value if id(value) in kept else Lost(*place)
-    if isinstance(value, (Made, Table)):
-        table = value.arguments if isinstance(value, Made) else value
-        entries = {name: (place, _placed(inner, place, kept, depth + 1)) for name, (_, inner) in table.entries.items()}
-        return Table(entries, *place, Lost(*place) if table.rest is not None else None)
-    if isinstance(value, Items):
-        return Items(tuple(_placed(each, place, kept, depth + 1) for each in value.items), *place)
-    return value._replace(start=place[0], stop=place[1])
 
 
 def _takes_overrides(call: ast.Call, scope: Scope) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Set
 from typing import Final, TypeAlias
 
+from pytest_gbs.model.limits import DEEPEST_DOCUMENT
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
@@ -140,11 +142,20 @@ def put(table: Table, path: tuple[str, ...], place: tuple[int, int], value: Valu
         table.entries[path[-1]] = place, value
 
 
-def at_span(value: Value, span: tuple[int, int]) -> Value:
-    """`value`, which another file gives, as one of what is at `span` of this one."""
+def at_span(value: Value, span: tuple[int, int], kept: Set[int] = frozenset(), *, opened: bool = False, depth: int = 0) -> Value:
+    """`value`, which another file gives, as one of what is at `span` of this one; but for those `kept`, by their identity.
+
+    What a class makes is lost, unless it is `opened`: then it is what the arguments say.
+    """
+    if id(value) in kept:
+        return value
+    if opened and isinstance(value, Made):
+        value = value.arguments
+    if depth >= DEEPEST_DOCUMENT or isinstance(value, Made):
+        return Lost(*span)
     if isinstance(value, Items):
-        return Items(tuple(at_span(each, span) for each in value.items), *span)
+        return Items(tuple(at_span(each, span, kept, opened=opened, depth=depth + 1) for each in value.items), *span)
     if isinstance(value, Table):
-        entries = {name: (span, at_span(each, span)) for name, (_, each) in value.entries.items()}
-        return Table(entries, *span, rest=value.rest and Lost(*span))
-    return value._replace(start=span[0], stop=span[1]) if isinstance(value, (Known, Lost, Place)) else Lost(*span)
+        inner = {name: at_span(each, span, kept, opened=opened, depth=depth + 1) for name, (_, each) in value.entries.items()}
+        return Table({name: (span, each) for name, each in inner.items()}, *span, Lost(*span) if value.rest is not None else None)
+    return value._replace(start=span[0], stop=span[1])

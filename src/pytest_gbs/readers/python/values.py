@@ -2,7 +2,7 @@
 
 They are worked out in storeys, each a file that knows those below it alone: what is noted of a program (`evaluation`), its `options`,
 calls of Python itself and of libraries (`library_calls`), literals and operators (`expressions`), `parameters`, `names`, `objects`,
-`classes`, `imported_functions`, and here all other calls.
+`classes`, and here all other calls.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from pytest_gbs.readers.python.imported_functions import ImportedFunctions
+from pytest_gbs.readers.python.classes import Classes
 from pytest_gbs.readers.python.library_calls import BUILT_IN, ENVIRONMENT, OF_LIBRARIES, TEXT_METHODS, library_argument
 from pytest_gbs.readers.python.parameters import RUNS
-from pytest_gbs.readers.python.results import NAMESPACE, Known, Made, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
 
 _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
 
 
-class Evaluator(ImportedFunctions):
+class Evaluator(Classes):
     """The values of the expressions of one program, calls among them."""
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
@@ -69,6 +69,21 @@ class Evaluator(ImportedFunctions):
             return self.value(*written)
         with self.knowing(own):
             return self.value(*written)
+
+    def _returned_elsewhere(self, node: ast.Call, scope: Scope) -> Value | None:
+        """What a function of another file returns for the arguments of `node`; None if that is not known."""
+        defined = self.modules.called(node, self.program) if self.modules is not None else None
+        if defined is None or defined.program is self.program:
+            return None
+        other, function = self.evaluator_of(defined.program), defined.function
+        with other.knowing(other.defaults(function) | self.handed(function, node, scope)):
+            value = self._brought(other, lambda: other.returned(function), node)
+        return value if isinstance(value, (Known, Table, Items, Place)) else None
+
+    def returned(self, function: ast.FunctionDef) -> Value | None:
+        """What a function of this file returns; None if it may return several things."""
+        found = self.result_of(function)
+        return self.value(*found) if found is not None else None
 
     def _got(self, node: ast.Call, base: Value, key: Value, scope: Scope) -> Value:
         """What `base.get(key, default)` gives."""
