@@ -13,10 +13,7 @@ from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, past_bracket
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.record import Final
-
-HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
+from pytest_gbs.model.quantity import HARDWARE, Name
 
 
 def claim(
@@ -27,7 +24,7 @@ def claim(
     `known` are sizes that the caller has better evidence of than the words nearby.
     """
     conditions, ambiguous = _conditions(passage, at, known)
-    force = batch_force(_of_this(passage), passage.tokens[at].start, not HARDWARE.isdisjoint(conditions))
+    force = batch_force(_of_this(passage), passage.tokens[at].start, any(each in HARDWARE for each in conditions))
     return Declaration(
         name,
         number.value,

@@ -10,11 +10,10 @@ from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import DIVIDED, PRINTED, CommentBlock
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.quantity import RANK_FACTORS, Name
+from pytest_gbs.model.quantity import HARDWARE, RANK_FACTORS, Name
 from pytest_gbs.model.record import Final
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))
-_HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
 _NEAR: Final = 120
 _OFF: Final = "not-a-claim"
 
@@ -86,7 +85,7 @@ def _merged(best: Declaration, other: Declaration) -> Declaration:
 
 def _with_hardware(block: CommentBlock, declarations: list[Declaration]) -> list[Declaration]:
     """`declarations` with the hardware of a paragraph as a condition of its batch, where the batch's own statement names none."""
-    if not any(d.name in BATCHES for d in declarations) or not any(d.name in _HARDWARE for d in declarations):
+    if not any(d.name in BATCHES for d in declarations) or not any(d.name in HARDWARE for d in declarations):
         return declarations
     breaks = [match.start() for match in _blank().finditer(block.text)]
     places = [_paragraph(block, declaration.at, breaks) for declaration in declarations]
@@ -106,9 +105,9 @@ def _paragraph(block: CommentBlock, at: Location, breaks: list[int]) -> int:
 
 
 def _conditioned(batch: Declaration, paragraph: list[Declaration]) -> Declaration:
-    if any(name in _HARDWARE or name == Name.DATA_PARALLEL_SIZE for name, _ in batch.conditions):
+    if any(name in HARDWARE or name == Name.DATA_PARALLEL_SIZE for name, _ in batch.conditions):
         return batch
-    stated = [d for d in paragraph if d.name in _HARDWARE and d.force == Force.STATES]
+    stated = [d for d in paragraph if d.name in HARDWARE and d.force == Force.STATES]
     values = {d.name: d for d in stated}
     if any(values[d.name].value != d.value for d in stated):
         return batch
@@ -127,14 +126,14 @@ def _alternatives(declarations: list[Declaration]) -> list[Declaration]:
     each: `For 8 GPUs: global_batch_size=8`, `For 1 GPU: global_batch_size=1`.
     """
     keys = [d for d in declarations if d.name in BATCHES and d.force == Force.STATES and "_" in d.text and "=" in d.text]
-    if len({setup for d in keys if (setup := _setup(d, _HARDWARE))}) > 1 and len({d.value for d in keys}) > 1:
+    if len({setup for d in keys if (setup := _setup(d, HARDWARE))}) > 1 and len({d.value for d in keys}) > 1:
         declarations = [d._replace(force=Force.ADVISES) if d in keys else d for d in declarations]
     batches = [
         d
         for d in declarations
         if d.name in BATCHES and d.force == Force.STATES and (d.sum is not None or any(n in RANK_FACTORS for n, _ in d.conditions))
     ]
-    setups = {(_setup(d, _HARDWARE), _setup(d, RANK_FACTORS), d.sum is not None and tuple(f.value for f in d.sum.factors)) for d in batches}
+    setups = {(_setup(d, HARDWARE), _setup(d, RANK_FACTORS), d.sum is not None and tuple(f.value for f in d.sum.factors)) for d in batches}
     if len({hardware for hardware, _, _ in setups if hardware}) < 2 or len({(sizes, factors) for _, sizes, factors in setups}) < 2:
         return declarations
     return [d._replace(force=Force.ADVISES) if d in batches else d for d in declarations]

@@ -126,6 +126,12 @@ def count_at(tokens: Sequence[WordToken], i: int, spelt: bool = False) -> Numera
     return number(token.text) if spelt and token.text in COUNTED else None
 
 
+def exact_at(tokens: Sequence[WordToken], i: int) -> int | None:
+    """The positive number at token `i`, unless that is an approximate one."""
+    found = count_at(tokens, i) if i >= 0 else None
+    return found.value if found is not None and found.holds == (Interval(found.value, found.value),) else None
+
+
 class StatedSize(NamedTuple):
     """A size that a statement names with its number, which is token `at`."""
 
@@ -155,7 +161,7 @@ def settings(tokens: Sequence[WordToken]) -> Iterator[StatedSize]:
             i += 1
             continue
         at = named.stop + (named.stop < len(tokens) and tokens[named.stop].text in _BETWEEN)
-        value = None if _is_remark(tokens, at) or _has_its_number(tokens, i) else _exact_at(tokens, at)
+        value = None if _is_remark(tokens, at) or _has_its_number(tokens, i) else exact_at(tokens, at)
         if value is not None and named.name in _BESIDE and not named.common and not _goes_on(tokens, at + 1) and not _is_factor(tokens, i):
             yield StatedSize(named.name, value, at)
         # The number belongs to this name, whatever follows: `micro 1 accum 2`.
@@ -168,11 +174,6 @@ def is_value(tokens: Sequence[WordToken], i: int) -> bool:
     named = (name_at(tokens, j) for j in range(max(0, stop - _LONGEST), stop))
     names = (*_BESIDE, Name.GPUS_PER_NODE)
     return any(each is not None and each.stop == stop and each.name in names for each in named)
-
-
-def _exact_at(tokens: Sequence[WordToken], i: int) -> int | None:
-    found = count_at(tokens, i)
-    return found.value if found is not None and found.holds == (Interval(found.value, found.value),) else None
 
 
 def _is_remark(tokens: Sequence[WordToken], i: int) -> bool:
@@ -192,7 +193,7 @@ def _has_its_number(tokens: Sequence[WordToken], i: int) -> bool:
 
 def _counted(tokens: Sequence[WordToken], i: int) -> StatedSize | None:
     """The size whose number is in front of its name, after a sign or a linking word: `4 per device`, `2 accumulation steps`."""
-    value = _exact_at(tokens, i)
+    value = exact_at(tokens, i)
     named = name_at(tokens, i + 1) if value is not None else None
     if value is None or named is None or named.name not in RANK_FACTORS:
         return None

@@ -26,18 +26,8 @@ _DURATIONS: Final = STEPS - {"batch", "batches"} | words("epoch epochs")
 _OF_TRAINING: Final = words("optimizer optimization training train gradient weight total")
 _NAMING: Final = (
     *("global", "eff", "total", "overall", "aggregate", "combined", "full", "equivalent", "cumulative", "golbal", "across", "over"),
-    *(
-        "so batch",
-        "> batch",
-        "→ batch",
-        "⇒ batch",
-        "thus batch",
-        "hence batch",
-        "therefore batch",
-        "giving batch",
-        "gives batch",
-        "gives a batch",
-    ),
+    *("so batch", "> batch", "→ batch", "⇒ batch", "thus batch", "hence batch", "therefore batch"),
+    *("giving batch", "gives batch", "gives a batch"),
     *("> bs", "→ bs", "⇒ bs"),
     *("size will", "size becomes"),
 )

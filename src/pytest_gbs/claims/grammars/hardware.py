@@ -16,21 +16,8 @@ from pytest_gbs.model.record import Final
 _CHIPS: Final = ("00", "090", "l4", "h20", "mi250", "gaudi")  # a part of the name of each chip that is common
 _UNITS: Final = ("gpu", "npu", "hpu", "node", "device", "machine", "card", "accelerator", *_CHIPS)
 _LABELS: Final = (
-    *(
-        "gpus:",
-        "gpus=",
-        "gpus =",
-        "gpus :",
-        "nodes:",
-        "nodes=",
-        "nodes =",
-        "devices:",
-        "devices=",
-        "machines:",
-        "world",
-        "per node",
-        "/node",
-    ),
+    *("gpus:", "gpus=", "gpus =", "gpus :", "nodes:", "nodes=", "nodes ="),
+    *("devices:", "devices=", "machines:", "world", "per node", "/node"),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS
 from pytest_gbs.claims.grammars._claim import claim
-from pytest_gbs.claims.grammars._sizes import count_at
+from pytest_gbs.claims.grammars._sizes import count_at, exact_at
 from pytest_gbs.claims.grammars._statements import passages
 from pytest_gbs.claims.grammars._tokens import WordToken, text_at
 from pytest_gbs.claims.grammars.words import words
@@ -38,15 +38,10 @@ def _divisors(tokens: Sequence[WordToken]) -> Iterator[int]:
     for i, token in enumerate(tokens):
         if token.text != "/" or text_at(tokens, i - 1) not in _ROWS or text_at(tokens, i - 3) in OPERATORS or text_at(tokens, i + 2) != "=":
             continue
-        rows, batch, steps = (_exact(tokens, at) for at in (i - 2, i + 1, i + 3))
+        rows, batch, steps = (exact_at(tokens, at) for at in (i - 2, i + 1, i + 3))
         # What is left of the rows may make a step of its own.
         if rows and batch and batch > 1 and text_at(tokens, i + 4) in _STEPS and steps in (rows // batch, -(-rows // batch)):
             yield i + 1
-
-
-def _exact(tokens: Sequence[WordToken], i: int) -> int | None:
-    found = count_at(tokens, i) if i >= 0 else None
-    return found.value if found is not None and len(found.holds) == 1 and found.holds[0].low == found.holds[0].high else None
 
 
 GRAMMAR = Grammar(
