@@ -13,7 +13,7 @@ from pytest_gbs.model.document import DIVIDED, PRINTED, CommentBlock
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.owners import ABOVE, END, HEADER, TRAILING
 from pytest_gbs.shell.state import Variable
-from pytest_gbs.shell.text import ShellText
+from pytest_gbs.shell.text import ShellText, every_node
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -33,7 +33,7 @@ def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
     A batch size that a script prints as it is, outside of branches and functions, is one by itself.
     """
     printed = frozenset(_printed_sizes(text, root))
-    spans = sorted([*(text.span(node) for node in _nodes(root)), *printed])
+    spans = sorted([*(text.span(node) for node in every_node(root) if node.type == "comment"), *printed])
     first = next((text.span(child)[0] for child in root.children if child.type != "comment"), len(text.string))
     last = text.span(root.children[-1])[1] if root.children else 0
     code = max((text.span(child)[1] for child in root.children if child.type != "comment"), default=0)
@@ -109,16 +109,3 @@ def _printed_sizes(text: ShellText, root: Node) -> Iterator[tuple[int, int]]:
         found = _printed().fullmatch(text.string, start, stop) if child.type == "command" else None
         if found is not None:
             yield found.span(2)
-
-
-def _nodes(root: Node) -> list[Node]:
-    """All comments of a tree in the order of the text, without recursion."""
-    found: list[Node] = []
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if node.type == "comment":
-            found.append(node)
-        elif node.child_count:
-            pending.extend(reversed(node.children))
-    return found

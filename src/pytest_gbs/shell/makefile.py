@@ -14,6 +14,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.owners import ABOVE
 from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import LONGEST_VALUE, TOO_LONG, Exhausted
+from pytest_gbs.shell.quotes import closing
 from pytest_gbs.shell.state import ShellState, Variable, lowered, unknown
 from pytest_gbs.shell.text import Parts, ShellText, parse, whole
 
@@ -174,22 +175,13 @@ def _fill(makefile: _Makefile, parts: Parts, depth: int, keep: bool = False) -> 
             match = _reference().search(part.text, place)
             if match is None:
                 break
-            stop = _closing(part.text, match.end()) if match.group(3) else match.end()
+            stop = closing(part.text, match.end() - 1, len(part.text)) if match.group(3) else match.end()
             found.append(part.cut(place, match.start()))
             found += _referred(makefile, part, match, stop, depth, keep=keep)
             place = stop
         found.append(part.cut(place, len(part.text)))
     kept = tuple(part for part in found if part.text != "")
     return _bounded(makefile, kept, parts[0].use if parts else Location(makefile.source.path))
-
-
-def _closing(text: str, place: int) -> int:
-    """The offset behind the bracket that closes the one before `place`."""
-    depth = 1
-    while place < len(text) and depth:
-        depth += (text[place] == "(") - (text[place] == ")")
-        place += 1
-    return place
 
 
 def _referred(makefile: _Makefile, part: Part, match: re.Match[str], stop: int, depth: int, *, keep: bool) -> Parts:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.document import SCRIPTS
 from pytest_gbs.model.pattern import lazy_pattern, re
-from pytest_gbs.shell.text import ShellText
+from pytest_gbs.shell.text import ShellText, every_node
 from pytest_gbs.shell.wrappers import words_of
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def only_prints(body: Node, text: ShellText) -> frozenset[str] | None:
         return None
     own: set[str] = set()
     called: set[str] = set()
-    for node in _all(body):
+    for node in every_node(body):
         if node.type in _CHANGING:
             return None
         if node.type == "declaration_command":
@@ -46,14 +45,6 @@ def only_prints(body: Node, text: ShellText) -> frozenset[str] | None:
             name = node.child_by_field_name("name")
             called.add(_raw(name, text) if name is not None else "")
     return frozenset(called - PROGRAMS) if called & _PRINTING or called - _QUIET else None
-
-
-def _all(node: Node) -> Iterator[Node]:
-    pending = [node]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending += reversed(node.children)
 
 
 def _raw(node: Node, text: ShellText) -> str:

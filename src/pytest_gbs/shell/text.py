@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -234,6 +234,16 @@ def _in_utf_8(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return "".join("\ufffd" if "\ud800" <= sign <= "\udfff" else sign for sign in text).encode()
+
+
+def every_node(root: Node) -> Iterator[Node]:
+    """Yield `root` and all nodes in it in the order of the text, without recursion."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        yield node
+        if node.child_count:
+            pending.extend(reversed(node.children))
 
 
 # `#--load x` between backquotes, as people switch off one flag of a command: an empty substitution, which the grammar reads to the
