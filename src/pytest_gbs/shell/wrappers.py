@@ -48,45 +48,34 @@ _DOCKER: Final = words_of(
 _UV: Final = words_of(
     "--extra --group --with --python -p --directory --project --env-file --only-group --index-url --with-requirements --package"
 )
+_CONTAINERS: Final = (Prefix(("exec",), _CONTAINER, words=1), Prefix(("run",), _CONTAINER, words=1))
+_DOCKERS: Final = (Prefix(("run",), _DOCKER, words=1), Prefix(("exec",), _DOCKER, words=1))
+_CONDA: Final = (Prefix(("run",), words_of("-n --name -p --prefix --cwd")),)
 _TABLE: Final[dict[str, tuple[Prefix, ...]]] = {
+    # AWS Neuron's neuron_parallel_compile is a run that only compiles; slurm2pytorch, bindpcie and apiLog.sh are of MLPerf's containers.
+    **dict.fromkeys(words_of("nohup command builtin setsid caffeinate neuron_parallel_compile slurm2pytorch bindpcie"), (Prefix(),)),
+    **dict.fromkeys(words_of("poetry pipenv hatch rye"), (Prefix(("run",)),)),
+    **dict.fromkeys(words_of("conda mamba micromamba"), _CONDA),
+    **dict.fromkeys(words_of("apptainer singularity"), _CONTAINERS),
+    **dict.fromkeys(words_of("docker podman"), _DOCKERS),
+    **dict.fromkeys(words_of("taskset chrt"), (Prefix(words=1),)),
     "srun": (Prefix(greedy=True, switches=SWITCHES),),
-    "nohup": (Prefix(),),
-    "time": (Prefix(valued=frozenset(("-o", "-f"))),),
-    "command": (Prefix(),),
-    "builtin": (Prefix(),),
-    "exec": (Prefix(valued=frozenset(("-a",))),),
-    "setsid": (Prefix(),),
-    "caffeinate": (Prefix(),),
-    "timeout": (Prefix(valued=frozenset(("-k", "--kill-after", "-s", "--signal")), words=1),),
-    "nice": (Prefix(valued=frozenset(("-n", "--adjustment"))),),
-    "ionice": (Prefix(valued=frozenset(("-c", "-n", "--class", "--classdata"))),),
-    "stdbuf": (Prefix(valued=frozenset(("-i", "-o", "-e"))),),
-    "taskset": (Prefix(words=1),),
-    "chrt": (Prefix(words=1),),
-    "numactl": (Prefix(valued=frozenset(("-N", "-m", "-C", "-i", "-p"))),),
-    "sudo": (Prefix(valued=frozenset(("-u", "-g", "--user", "--group"))),),
-    "env": (Prefix(valued=frozenset(("-u", "--unset", "-C", "--chdir"))),),
-    "apptainer": (Prefix(("exec",), _CONTAINER, words=1), Prefix(("run",), _CONTAINER, words=1)),
-    "singularity": (Prefix(("exec",), _CONTAINER, words=1), Prefix(("run",), _CONTAINER, words=1)),
-    "docker": (Prefix(("run",), _DOCKER, words=1), Prefix(("exec",), _DOCKER, words=1)),
-    "podman": (Prefix(("run",), _DOCKER, words=1), Prefix(("exec",), _DOCKER, words=1)),
+    "time": (Prefix(valued=words_of("-o -f")),),
+    "exec": (Prefix(valued=words_of("-a")),),
+    "timeout": (Prefix(valued=words_of("-k --kill-after -s --signal"), words=1),),
+    "nice": (Prefix(valued=words_of("-n --adjustment")),),
+    "ionice": (Prefix(valued=words_of("-c -n --class --classdata")),),
+    "stdbuf": (Prefix(valued=words_of("-i -o -e")),),
+    "numactl": (Prefix(valued=words_of("-N -m -C -i -p")),),
+    "sudo": (Prefix(valued=words_of("-u -g --user --group")),),
+    "env": (Prefix(valued=words_of("-u --unset -C --chdir")),),
     "uv": (Prefix(("run",), _UV),),
     "singularity_wrapper": (Prefix(("exec",)),),
-    "poetry": (Prefix(("run",)),),
-    "pipenv": (Prefix(("run",)),),
-    "pdm": (Prefix(("run",), frozenset(("-p",))),),
-    "hatch": (Prefix(("run",)),),
-    "rye": (Prefix(("run",)),),
-    "pixi": (Prefix(("run",), frozenset(("-e", "--environment", "--manifest-path"))),),
-    "conda": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
-    "mamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
-    "micromamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
+    "pdm": (Prefix(("run",), words_of("-p")),),
+    "pixi": (Prefix(("run",), words_of("-e --environment --manifest-path")),),
     "nsys": (Prefix(("profile",), words_of("-o -t -w -s -c -f -x -e -d -y -n -b"), greedy=True),),
-    "neuron_parallel_compile": (Prefix(),),  # of AWS Neuron: a run that only compiles
-    "slurm2pytorch": (Prefix(),),  # of the containers of MLPerf, as the next two
-    "bindpcie": (Prefix(),),
-    "apiLog.sh": (Prefix(valued=frozenset(("-p", "-v"))),),
-    "coverage": (Prefix(("run",), frozenset(("--source", "-m")), frozenset(("-p", "--parallel-mode"))),),
+    "apiLog.sh": (Prefix(valued=words_of("-p -v")),),
+    "coverage": (Prefix(("run",), words_of("--source -m"), words_of("-p --parallel-mode")),),
 }
 # What may follow a switch that we do not know without being its value.
 PROGRAMS: Final = words_of(
@@ -98,9 +87,9 @@ _COMMANDING: Final = ("xpk", "gcloud")
 ELSEWHERE: Final = ("ssh", *_COMMANDING)
 
 
-# torch.distributed.run, get_args_parser (pytorch 010929f): with `--no-python` it starts any command; these options have no value.
 # Commands that start all processes themselves, whatever is in front of them.
 _STARTS_ALL: Final = words_of("torchrun accelerate deepspeed")
+# torch.distributed.run, get_args_parser (pytorch 010929f): with `--no-python` it starts any command; these options have no value.
 _ANY_COMMAND: Final = words_of("--no-python --no_python")
 _TORCHRUN: Final = Prefix(greedy=True, switches=_ANY_COMMAND | words_of("--standalone -m --module --run-path --run_path"))
 # Commands that run what follows `--`.
