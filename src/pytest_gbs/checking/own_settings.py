@@ -147,14 +147,10 @@ def is_one_process(tree: Tree, paths: Iterable[str]) -> bool:
     return trains
 
 
-def _parts(key: KeyPath) -> list[str]:
-    return re.split(r"[._]", dotted(key).lower())
-
-
 def _size(document: Document, key: KeyPath) -> Quantity | None:
     """The whole number that is written at `key` for a size of training, None if there is none."""
     name = key[-1]
-    if name not in _SIZES or not OTHERWISE.isdisjoint(_parts(key)):
+    if name not in _SIZES or not OTHERWISE.isdisjoint(re.split(r"[._]", dotted(key).lower())):
         return None
     node = document.get(*key)
     number = whole_number(node.text, MOST_DIGITS) if isinstance(node, Scalar) and node.plain else None

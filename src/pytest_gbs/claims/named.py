@@ -154,7 +154,7 @@ def _hardware(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumbe
     size = recipe.geometry.get(declaration.name)
     if isinstance(size, Quantity) and size.origin in _STATED:
         has = count(size.value, size.name)
-        holds = declaration.value in (*_of_recipe(recipe, declaration), *with_environment(recipe, declaration))
+        holds = declaration.value in (*_values(recipe, _meant(declaration)), *with_environment(recipe, declaration))
         return said._replace(holds=holds, has=f"the recipe has {has}", fits=has, at=size.at, run=recipe)
     scripts = [run for run in launched if run.launch is not None and run.launch.kind == Kind.SCRIPT]
     given = [(run, values) for run in scripts if (values := tuple(_of_start(run, declaration)))]
@@ -164,10 +164,6 @@ def _hardware(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumbe
         return said
     run, values = given[0]
     return _of_launch(said, run, count(values[0], declaration.name))
-
-
-def _of_recipe(run: Run, declaration: Declaration) -> list[int]:
-    return _values(run, _meant(declaration))
 
 
 def _meant(declaration: Declaration) -> tuple[str, ...]:

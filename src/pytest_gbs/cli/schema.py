@@ -34,12 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     name = arguments.name.removeprefix("recipes/")
     if name not in names:
         raise UsageError(f"no schema '{arguments.name}'; {suggestion(name, names)}gbs schema lists them")
-    emit(_own(name) if name in _OWN else _of_recipes(name))
+    emit(read_schema(name) if name in _OWN else _of_recipes(name))
     return 0
-
-
-def _own(name: str) -> str:
-    return read_schema(name)
 
 
 def _of_recipes(name: str) -> str:

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from pytest_gbs.arithmetic.wording import count
 from pytest_gbs.fixes.apply import FixResult, apply_fixes, run
-from pytest_gbs.fixes.editing import Read, by_source
+from pytest_gbs.fixes.editing import by_source
 from pytest_gbs.fixes.ignoring import offers
 from pytest_gbs.fixes.scale import ScaleContext, Target, scale
 from pytest_gbs.lsp.positions import PositionMap, ShownPart
@@ -108,15 +108,11 @@ def scaled(project: Project, data: Mapping[str, Any], written: Written) -> types
     if not blocks or blocks[0].run.launch is not None:
         return "the recipe is not there any more"
     wanted = CommandLineHardware(*data["hardware"])
-    context = ScaleContext(_reading(project), project.recheck, frozenset((data["path"],)))
+    context = ScaleContext(project.tree.read, project.recheck, frozenset((data["path"],)))
     found = scale(blocks[0].run, Target(wanted, 0, 0), context)
     if not isinstance(found, Scaled):
         return found.reason
     return written(change.edit for change in found.changes) or "the changes can't be written from here"
-
-
-def _reading(project: Project) -> Read:
-    return project.tree.read
 
 
 def edits_in(edits: Iterable[Edit], positions_of: Callable[[str], PositionMap | None]) -> dict[str, list[types.TextEdit]] | None:

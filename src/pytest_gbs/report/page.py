@@ -35,8 +35,9 @@ def page(report: Report, options: FormatOptions, name: str, history: Timeline | 
         element("header", element("h1", f"Batch sizes of {name}"), element("p", headline(report)), _remarks(report, places)),
         element("main", *_parts(report, found, places, history)),
         element("footer", element("p", "Written by gbs, which reads recipes and never runs them.")),
+        element("script", _asset("page.js")),
     )
-    return "".join(("<!doctype html>\n", element("html", _head(name), element("body", *body, _script()), lang="en"), "\n"))
+    return "".join(("<!doctype html>\n", element("html", _head(name), element("body", *body), lang="en"), "\n"))
 
 
 def _parts(report: Report, found: Sequence[Line], places: Places, history: Timeline | None) -> Iterator[Markup]:
@@ -66,10 +67,6 @@ def _head(name: str) -> Markup:
         element("title", f"Batch sizes of {name}"),
         element("style", style),
     )
-
-
-def _script() -> Markup:
-    return element("script", _asset("page.js"))
 
 
 def _asset(name: str) -> Markup:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pytest_gbs.arithmetic.wording import beside, leaves, product
 from pytest_gbs.frameworks.repairs import change
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Verified
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
@@ -39,16 +39,10 @@ def check(run: Run) -> Iterator[Outcome]:
     key = stated.key or "the global batch"
     title = run.framework.title.split(" (")[0]
     message = f"{key} {stated.value:,} becomes {real.value:,}: {title} rounds the accumulation down without a warning"
-    related = beside(leaves(real), at)
+    related = tuple(dict.fromkeys(beside(leaves(real), at)))
     details = (f"{real.value:,} = {product(real)}",)
-    holds = f"set {key} to {real.value}"
-    yield Finding(
-        ITS_RULE, message, Severity.WARNING, at, "rounded", _once(related), details, holds, run.assumptions, _fixes(run, stated, real)
-    )
-
-
-def _once(related: tuple[Related, ...]) -> tuple[Related, ...]:
-    return tuple(dict.fromkeys(related))
+    holds, fixes = f"set {key} to {real.value}", _fixes(run, stated, real)
+    yield Finding(ITS_RULE, message, Severity.WARNING, at, "rounded", related, details, holds, run.assumptions, fixes)
 
 
 def _fixes(run: Run, stated: Quantity, real: Quantity) -> tuple[Fix, ...]:

@@ -114,11 +114,8 @@ def _mesh(document: Document) -> dict[str, int]:
         return {}
     sizes = {name: _value(document, ("parallelism_config", key)) for name, key in _SIZES.items()}
     present = {name: 1 if ("parallelism_config", _SIZES[name]) not in document.keyed else value for name, value in sizes.items()}
-    return {name: value for name, value in present.items() if type(value) is int} if _whole(present) else {}
-
-
-def _whole(sizes: dict[str, object]) -> bool:
-    return all(type(size) is int for size in sizes.values())
+    whole = {name: value for name, value in present.items() if type(value) is int}
+    return whole if len(whole) == len(present) else {}
 
 
 def _quantities(file: _File, distributed: bool) -> Iterator[Quantity]:

@@ -46,7 +46,7 @@ def batch_calls(scopes: Scopes, evaluator: Evaluator, within: set[ast.AST] | Non
         evaluator.left -= len(fields)
         if fields and evaluator.left < 0:
             return
-        if not names or ((fields or name not in names) and _is_in_method(scope) and not sets_batch(table)):
+        if not names or ((fields or name not in names) and scope.class_around is not None and not sets_batch(table)):
             continue  # such as the arguments that a trainer makes itself if it gets none
         if not is_relevant:  # most classes have nothing to do with batches: what their calls say takes long to find out
             if not sets and not any(map(batch_name().search, fields)):
@@ -77,10 +77,6 @@ def _unbound(name: str, scopes: Scopes) -> tuple[str, ...]:
     """What a name of a notebook may be that no cell binds, as one that its reader imported with the others does."""
     packages = dict.fromkeys(each.partition(".")[0] for each in scopes.imported.values())
     return tuple(f"{package}.{name}" for package in packages if package) if not scopes.stars else ()
-
-
-def _is_in_method(scope: Scope) -> bool:
-    return scope.parent is not None and isinstance(scope.parent.node, ast.ClassDef)
 
 
 def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes, evaluator: Evaluator) -> Table:

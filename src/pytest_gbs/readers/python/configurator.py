@@ -81,7 +81,8 @@ def _set_before(trains: Program) -> Iterator[tuple[str, Value]]:
         if len(before) == 1 and before[0].value is not None and before[0].item < 0:
             yield name, evaluator.value(before[0].value, scopes.module)
     if line:
-        yield "configurator", Table({"shares": ((0, 0), Known(_shares(scopes), 0, 0))}, 0, 0)
+        divides = _is_changed_by(scopes, ast.FloorDiv)  # `gradient_accumulation_steps //= ddp_world_size`
+        yield "configurator", Table({"shares": ((0, 0), Known(divides, 0, 0))}, 0, 0)
 
 
 def first_override(scopes: Scopes) -> int:
@@ -96,11 +97,6 @@ def _executes(call: ast.Call) -> bool:
     opened = [each for each in ast.walk(call) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "open"]
     names = [node for each in opened for argument in each.args for node in ast.walk(argument)]
     return any(getattr(each, "value", None) == _EXECUTED or getattr(each, "id", None) == _NAMED for each in names)
-
-
-def _shares(scopes: Scopes) -> bool:
-    """Whether the program divides the accumulation: `gradient_accumulation_steps //= ddp_world_size`."""
-    return _is_changed_by(scopes, ast.FloorDiv)
 
 
 def _is_changed_by(scopes: Scopes, operator: type[ast.operator]) -> bool:

@@ -104,9 +104,8 @@ def may_train_otherwise(program: Program, line: CommandLine) -> bool:
 
 def _calls_of(scope: Scope, scopes: Scopes) -> Iterator[ast.Call]:
     """Yield the calls of the function whose inside `scope` is: `trainer.train()` calls no function `train` of a module."""
-    in_class = scope.parent is not None and isinstance(scope.parent.node, ast.ClassDef)
     for call, _ in scopes.called.get(getattr(scope.node, "name", ""), ()):
-        if in_class or isinstance(call.func, ast.Name):
+        if scope.class_around is not None or isinstance(call.func, ast.Name):
             yield call
 
 

@@ -90,6 +90,12 @@ class Scope:
         self.returned: set[ast.AST | str] = set()  # what is returned, by its name if it has one
         self.results: list[tuple[ast.expr | None, Branch | None]] = []  # what each `return` returns, and where it is
 
+    @property
+    def class_around(self) -> ast.ClassDef | None:
+        """The class of which it is the inside of a method; None if it is of none."""
+        node = self.parent.node if self.parent is not None else None
+        return node if isinstance(node, ast.ClassDef) else None
+
     def bind(self, name: str, binding: Binding) -> None:
         """Add a binding of `name`, to the module where it is declared global."""
         scope = self

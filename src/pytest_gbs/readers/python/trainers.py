@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.readers.python.data_loaders import DataLoaders, Loader, one_of
+from pytest_gbs.readers.python.data_loaders import DataLoaders, one_of
 from pytest_gbs.readers.python.results import Entry, Known
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
@@ -40,11 +40,12 @@ def own_batches(scopes: Scopes, evaluator: Evaluator) -> dict[ast.AST, Entry]:
     """The batch of a device, by the arguments of a trainer of this file that makes its data loader itself, whatever they say."""
     found: dict[ast.AST, Entry] = {}
     for node, scope in scopes.inner.items():
-        if isinstance(node, ast.FunctionDef) and node.name == _MAKES and scope.parent and isinstance(scope.parent.node, ast.ClassDef):
+        class_ = scope.class_around
+        if isinstance(node, ast.FunctionDef) and node.name == _MAKES and class_ is not None:
             if any(each in _AS_GIVEN or each == "super" for each in _names(node)):
                 continue
             batch = _batch(node, scope, DataLoaders(scopes, evaluator))
-            for call, where in scopes.called.get(scope.parent.node.name, ()):
+            for call, where in scopes.called.get(class_.name, ()):
                 found.update((each, batch) for each in _handed(call, where))
     return found
 
@@ -69,11 +70,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 def _batch(method: ast.FunctionDef, scope: Scope, loaders: DataLoaders) -> Entry:
     """The batch of the one loader that a method returns, with its place."""
     returned = [each.value for each in ast.walk(method) if isinstance(each, ast.Return)]
-    loader = one_of([_loader(each, scope, loaders) for each in returned])
+    loader = one_of([loaders.loader(each, scope) if each is not None else None for each in returned])
     batch = loaders.batch(loader) if loader is not None else None
     place = loaders.place(loader) if loader is not None else loaders.evaluator.program.span(method)
     return place, batch if isinstance(batch, Known) else loaders.evaluator.lost(returned[0] if returned and returned[0] else method.body[0])  # type: ignore[arg-type]
-
-
-def _loader(value: ast.expr | None, scope: Scope, loaders: DataLoaders) -> Loader | None:
-    return loaders.loader(value, scope) if value is not None else None
