@@ -59,12 +59,26 @@ class About:
     VALUE: Final = "value"  # single values, which a command line can get wrong as well as a file
 
 
-# The first lines of a recipe of TRL, for examples.
+# The first lines of recipes for examples: of TRL's SFT and GRPO, and of HALOs up to the sizes of its `model`.
 SFT_RECIPE: Final = """\
 model_name_or_path: my/model
 dataset_name: my/data
 max_length: 4096
 per_device_train_batch_size: 4
+"""
+GRPO_RECIPE: Final = """\
+model_name_or_path: my/model
+dataset_name: my/prompts
+reward_funcs: [accuracy]
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+"""
+HALOS_RECIPE: Final = """\
+exp_name: llama
+train_datasets: [ultrabin]
+test_datasets: [ultrabin]
+model:
+  name_or_path: my/model
 """
 
 

@@ -11,17 +11,9 @@ names.
 from functools import partial
 
 from pytest_gbs.frameworks.constraints import judge
-from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.rule import GRPO_RECIPE, About, Example, Needs, Rule, Scope, written_in
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/prompts
-reward_funcs: [accuracy]
-num_generations: 4
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-generation_batch_size: {batch}
-"""
+_RECIPE = f"{GRPO_RECIPE}num_generations: 4\ngeneration_batch_size: {{batch}}\n"
 
 RULE = Rule(
     *written_in(__name__),

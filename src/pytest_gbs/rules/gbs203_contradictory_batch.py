@@ -30,7 +30,7 @@ from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity
 from pytest_gbs.model.record import Final
-from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import GRPO_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import is_set
 
@@ -100,15 +100,7 @@ def _place(run: Run, places: list[Quantity]) -> Location:
     return next((leaf.at for leaf in places if leaf.at and leaf.at.source == run.path), Location(run.path))
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/prompts
-reward_funcs: [accuracy]
-num_generations: 4
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-generation_batch_size: 64
-"""
+_RECIPE = f"{GRPO_RECIPE}num_generations: 4\ngeneration_batch_size: 64\n"
 
 RULE = Rule(
     *written_in(__name__),

@@ -25,7 +25,7 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import RANKS, Name, Origin, Quantity, Size
 from pytest_gbs.model.record import Final, TypeAlias
-from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.rule import GRPO_RECIPE, HALOS_RECIPE, About, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 # The rules whose findings this one stands for.
@@ -161,26 +161,9 @@ def _related(run: Run, core: Iterable[_Check], at: Location) -> Iterator[Related
     yield from (Related(place, labels[place]) for place in reversed(labels))
 
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/prompts
-reward_funcs: [accuracy]
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-num_generations: {generations}
-generation_batch_size: 36
-"""
+_RECIPE = f"{GRPO_RECIPE}num_generations: {{generations}}\ngeneration_batch_size: 36\n"
 
-_HALOS = """\
-loss: ppo
-exp_name: llama-ppo
-train_datasets: [ultrabin]
-test_datasets: [ultrabin]
-model:
-  name_or_path: my/model
-  batch_size: {batch}
-  gradient_accumulation_steps: 8
-"""
+_HALOS = f"loss: ppo\n{HALOS_RECIPE}  gradient_accumulation_steps: 8\n  batch_size: {{batch}}\n"
 
 RULE = Rule(
     *written_in(__name__),

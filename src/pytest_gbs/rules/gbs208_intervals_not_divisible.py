@@ -20,19 +20,10 @@ run (`save_steps: 0.05`).
 from functools import partial
 
 from pytest_gbs.frameworks.constraints import judge
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 
-_RECIPE = """\
-model_name_or_path: my/model
-dataset_name: my/dialogues
-per_device_train_batch_size: 4
-gradient_accumulation_steps: 2
-eval_strategy: steps
-eval_steps: {evaluation}
-save_strategy: steps
-save_steps: 500
-load_best_model_at_end: true
-"""
+_SAVES = "save_strategy: steps\nsave_steps: 500\nload_best_model_at_end: true\n"
+_RECIPE = f"{SFT_RECIPE}gradient_accumulation_steps: 2\neval_strategy: steps\neval_steps: {{evaluation}}\n{_SAVES}"
 
 RULE = Rule(
     *written_in(__name__),

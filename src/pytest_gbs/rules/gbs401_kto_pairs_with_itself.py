@@ -26,7 +26,7 @@ from pytest_gbs.frameworks.constraints import place
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import HALOS_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 # HALOs 4831988, config/loss/kto.yaml:6; by its option's name where the tree is not at hand.
@@ -57,16 +57,7 @@ def _batch(run: Run, micro: Quantity) -> Quantity | None:
     return batch._replace(because=known) if isinstance(batch, Quantity) and len(known) == len(factors) else None
 
 
-_RECIPE = """\
-loss: kto
-exp_name: llama-kto
-train_datasets: [ultrabin]
-test_datasets: [ultrabin]
-model:
-  name_or_path: my/model
-  batch_size: 32
-  gradient_accumulation_steps: {accumulation}
-"""
+_RECIPE = f"loss: kto\n{HALOS_RECIPE}  batch_size: 32\n  gradient_accumulation_steps: {{accumulation}}\n"
 
 RULE = Rule(
     *written_in(__name__),

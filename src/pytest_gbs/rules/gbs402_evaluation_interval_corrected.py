@@ -21,7 +21,7 @@ from pytest_gbs.arithmetic.wording import beside
 from pytest_gbs.frameworks.constraints import place
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import HALOS_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
 
@@ -55,16 +55,7 @@ def check(run: Run) -> Iterator[Outcome]:
         yield Finding(ITS_RULE, message, Severity.ERROR, at, related=related, holds=f"set {interval.key} to a multiple of {batch.value:,}")
 
 
-_RECIPE = """\
-loss: dpo
-exp_name: llama-dpo
-train_datasets: [ultrabin]
-test_datasets: [ultrabin]
-eval_every: {interval}
-model:
-  name_or_path: my/model
-  batch_size: 32
-"""
+_RECIPE = f"loss: dpo\neval_every: {{interval}}\n{HALOS_RECIPE}  batch_size: 32\n"
 
 RULE = Rule(
     *written_in(__name__),

@@ -27,7 +27,7 @@ from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import HALOS_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import loader_of, resolve
 
@@ -113,17 +113,7 @@ def _neither(run: Run) -> Iterator[Finding]:
         yield Finding(ITS_RULE, "n_epochs and n_examples are both null; HALOs stops at start", Severity.ERROR, at)
 
 
-_RECIPE = """\
-loss: kto
-exp_name: llama-kto
-train_datasets: [ultrabin]
-test_datasets: [ultrabin]
-n_examples: {examples}
-n_epochs: {epochs}
-model:
-  name_or_path: my/model
-  batch_size: 64
-"""
+_RECIPE = f"loss: kto\nn_examples: {{examples}}\nn_epochs: {{epochs}}\n{HALOS_RECIPE}  batch_size: 64\n"
 
 RULE = Rule(
     *written_in(__name__),

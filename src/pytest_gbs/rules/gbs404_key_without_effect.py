@@ -23,7 +23,7 @@ from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.rule import Example, Rule, Scope, written_in
+from pytest_gbs.model.rule import HALOS_RECIPE, Example, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import Value, value_at
 
@@ -98,16 +98,7 @@ def _value(run: Run, key: KeyPath) -> Value:
     return value_at(run.document, key, run.framework.loader)
 
 
-_RECIPE = """\
-loss: ppo
-exp_name: llama-ppo
-train_datasets: [ultrabin]
-test_datasets: [ultrabin]
-model:
-  name_or_path: my/model
-  batch_size: 32
-  {line}
-"""
+_RECIPE = f"loss: ppo\n{HALOS_RECIPE}  batch_size: 32\n  {{line}}\n"
 
 RULE = Rule(
     *written_in(__name__),
