@@ -358,3 +358,58 @@ def test_a_program_that_is_not_in_the_tree_is_a_trainer_by_its_flags(
     tmp_path: Path, command: str, files: dict[str, str], expected: list[int | None]
 ) -> None:
     assert batches(checked(tmp_path, {"run.sh": f"{command}\n", **files})) == expected
+
+
+OF_WORDS = """\
+import torch
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader
+from settings import get_config
+
+config = get_config()
+loader = DataLoader(rows, batch_size=config.train.batch)
+model = DistributedDataParallel(model)
+for number, batch in enumerate(loader):
+    labels[labels == 0] = -100
+    labels[:, 0] = -100
+    model(batch, labels).backward()
+    if (number + 1) % config.train.steps == 0:
+        optimizer.step()
+"""
+MERGES = """\
+from omegaconf import OmegaConf
+
+def get_config():
+    given = OmegaConf.from_cli()
+    file = OmegaConf.load(given.config)
+    return OmegaConf.merge(file, given)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "merges", "expected"),
+    [
+        pytest.param("", MERGES, [None], id="no file"),
+        pytest.param("--config run.yaml", MERGES, [None], id="a flag"),
+        pytest.param("config=other.yaml", MERGES, [], id="a file that is not there"),
+        pytest.param("config=run.yaml train.batch=$BATCH", MERGES, [None], id="a word that is not known"),
+        pytest.param("config=run.yaml train=5", MERGES, [None], id="a part replaced"),
+        pytest.param("config=run.yaml", MERGES.replace("from_cli()", "from_cli(['config=run.yaml'])"), [None], id="words of its own"),
+        pytest.param("config=run.yaml", MERGES.replace("file, given", "file, other()"), [None], id="laid over by something else"),
+        pytest.param("config=run.yaml train.batch=3 train.batch.x=4", MERGES, [None], id="a number that is a part, too"),
+        pytest.param("config=run.yaml", MERGES.replace("return ", "file.train.batch = f()\n    return "), [None], id="set there"),
+        pytest.param("config=run.yaml", MERGES.replace("return ", "file['a'] = f()\n    return "), [64], id="something else is set there"),
+        pytest.param("config=run.yaml", MERGES, [64], id="the file"),
+        pytest.param("config=run.yaml train.batch=16 train.other=1", MERGES, [256], id="a word over the file"),
+        pytest.param("config=run.yaml train.batch=16", MERGES.replace("file, given", "given, file"), [64], id="the file over a word"),
+        pytest.param("config=run.yaml train.steps=4", MERGES.replace("from_cli()", "from_cli(sys.argv[1:])"), [128], id="handed over"),
+    ],
+)
+def test_words_that_omegaconf_lays_over_a_file(tmp_path: Path, words: str, merges: str, expected: list[int | None]) -> None:
+    file = "train: {batch: 4, steps: 2}\n"
+    report = checked(
+        tmp_path,
+        {"train.py": OF_WORDS, "settings.py": merges, "run.yaml": file, "run.sh": f"torchrun --nproc_per_node=8 train.py {words}\n"},
+    )
+    assert batches(report) == expected
+    assert codes(report) == []

@@ -38,7 +38,7 @@ class CommandSetting(NamedTuple):
 class CommandLine(NamedTuple):
     """All that a command line gives a program: its `settings`, and the number of processes that start with it, None if not known.
 
-    `environment` are the variables that the program finds there.
+    `environment` are the variables that the program finds there; `pairs` are words `key=value`, which it may read as settings, too.
     The line is `whole` if no word in it may be a setting that is not known, and `by_place` if it has arguments without a name.
     """
 
@@ -47,6 +47,7 @@ class CommandLine(NamedTuple):
     by_place: bool
     world: int | None
     environment: dict[str, EnvironmentValue]
+    pairs: tuple[CommandSetting, ...] = ()
 
 
 def command_line(words: tuple[Word, ...], world: int | None, environment: Iterable[EnvironmentValue]) -> CommandLine:
@@ -56,7 +57,7 @@ def command_line(words: tuple[Word, ...], world: int | None, environment: Iterab
     others = [word for word in words if word.at not in values and not word.starts_with.startswith("-")]
     unknown = (part for word in others for part in word.parts if part.text is None)
     whole = all(part.default or part.name == "@" for part in unknown)
-    return CommandLine(given, whole, bool(others), world, {each.name: each for each in environment})
+    return CommandLine(given, whole, bool(others), world, {each.name: each for each in environment}, tuple(_pairs(tuple(others))))
 
 
 def settings(words: tuple[Word, ...], style: str) -> Iterator[CommandSetting]:

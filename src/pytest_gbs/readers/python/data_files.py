@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, Final
 
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
@@ -11,12 +11,10 @@ from pytest_gbs.model.limits import DEEPEST_DOCUMENT, LONGEST_LOADED, MOST_IMPOR
 from pytest_gbs.model.location import KeyPath, Location, Source, upwards
 from pytest_gbs.model.program_context import Read
 from pytest_gbs.readers.json_reader import read_json
-from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.results import CONFIGURATION, Entry, Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.scalar import loader_of, resolve
 from pytest_gbs.readers.yaml_reader import read_yaml
 
-CONFIGURATION: Final = "omegaconf.DictConfig"
-"""The name of what `Made` is of a configuration whose keys are attributes, too."""
 _MERGES: Final = "<<"
 _PYYAML: Final = "pyyaml"
 _Span = tuple[int, int]
@@ -41,6 +39,31 @@ def configuration(table: Table) -> Made:
     """`table` as something whose keys are attributes, and those of the mappings in it."""
     entries: dict[str, Entry] = {key: (place, _open(value)) for key, (place, value) in table.entries.items()}
     return Made(CONFIGURATION, table._replace(entries=entries), None, table.start, table.stop)
+
+
+def merged(values: list[Value], span: _Span) -> Made | None:
+    """The configuration of mappings that are laid over each other, the first below; None if one of them is not known."""
+    tables = [_closed(each) for each in values]
+    if not tables or not all(isinstance(each, Table) for each in tables):
+        return None
+    found = reduce(_laid_over, (each for each in tables if isinstance(each, Table)))
+    return configuration(found._replace(start=span[0], stop=span[1]))
+
+
+def _laid_over(base: Table, over: Table) -> Table:
+    """`over` with what only `base` has, unless `over` may have more than is known."""
+    if over.rest is not None:
+        return over
+    entries = dict(base.entries)
+    for key, (place, value) in over.entries.items():
+        below, above = _closed(entries[key][1]) if key in entries else None, _closed(value)
+        both = isinstance(below, Table) and isinstance(above, Table)
+        entries[key] = place, configuration(_laid_over(below, above)) if both else value  # type: ignore[arg-type]
+    return base._replace(entries=entries)
+
+
+def _closed(value: Value) -> Value:
+    return value.arguments if isinstance(value, Made) and value.name == CONFIGURATION else value
 
 
 def composed(data: dict[Any, Any], given: dict[KeyPath, Location], span: _Span) -> Made:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_EVALUATED
 from pytest_gbs.readers.command_settings import CommandLine
-from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Entry, Known, Lost, Made, Place, Table, Value
+from pytest_gbs.readers.python.results import CONFIGURATION, NAMESPACE, Ancestor, Entry, Known, Lost, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Branch, Scope
 from pytest_gbs.readers.python.updates import may_set_any, set_attributes, set_items
 
@@ -194,6 +193,12 @@ class Evaluation:
     def items_set(self) -> set[object]:
         """The keys of items that the program sets: `cfg["batch"] = 4`."""
         return set_items(self.scopes)
+
+    def may_set_of(self, table: Table) -> bool:
+        """Whether the program may change any key of a configuration that has `table`."""
+        names = {*table.entries, ...}
+        inner = (each.arguments for _, each in table.entries.values() if isinstance(each, Made))
+        return self.may_set or not names.isdisjoint(self.attributes_set | self.items_set) or any(map(self.may_set_of, inner))
 
     def partials(self, func: ast.expr, scope: Scope) -> tuple[ast.expr, list[tuple[ast.Call, Scope]]]:
         """What a call of `func` calls in the end, and the calls of `functools.partial` on the way, each with its scope, the last first."""

@@ -11,9 +11,8 @@ from typing import Any, Final
 from pytest_gbs.arithmetic.python_operators import OPERATORS
 from pytest_gbs.model.limits import LARGEST_PRODUCT, LONGEST_NUMBER, MOST_BINDINGS, MOST_POWER
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.paths import Paths
-from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value
+from pytest_gbs.readers.python.results import CONFIGURATION, NAMESPACE, Items, Known, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
 
 # What Python has that gives the names of the fields of a class, or of the arguments of its call.

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.limits import MOST_IMPORTED_MODULES
-from pytest_gbs.model.location import below
+from pytest_gbs.model.location import KeyPath, Location, below
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.readers.command_settings import OF_PROCESSES
-from pytest_gbs.readers.python.data_files import composed, configuration, loaded
-from pytest_gbs.readers.python.options import Options
+from pytest_gbs.readers.python.data_files import composed, configuration, loaded, merged
+from pytest_gbs.readers.python.options import Options, setting_value
 from pytest_gbs.readers.python.results import Known, Lost, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
@@ -28,7 +28,9 @@ _OPENS: Final = frozenset(
 )
 # Settings that a launch gives behind the name of a file, with what each is by default.
 _SETTINGS: Final = "big_vision.configs.common.parse_arg"
-OF_LIBRARIES: Final = _LOADS | _COPIES | _OPENS | {"vars", _SETTINGS}
+_MERGES: Final = frozenset(("omegaconf.OmegaConf.merge", "omegaconf.OmegaConf.unsafe_merge"))
+OF_LIBRARIES: Final = _LOADS | _COPIES | _OPENS | _MERGES | {"vars", _SETTINGS}
+FROM_CLI: Final = "omegaconf.OmegaConf.from_cli"
 _HYDRA: Final = "hydra.main"
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
 ENVIRONMENT: Final = ("os.environ.get", "os.getenv")
@@ -103,8 +105,25 @@ class LibraryCalls(Options):
             return configuration(self.keywords(node, scope))
         if name in _COPIES:
             return self._copied(node, made_of, scope)
+        if name in _MERGES:
+            return merged([self.value(each, scope) for each in node.args], self.program.span(node)) or self.lost(node)
         value = self.value(made_of, scope)
         return value if name not in _OPENS else configuration(value) if isinstance(value, Table) else self.lost(node)
+
+    def _from_cli(self, node: ast.Call) -> Value:
+        """The configuration of the words `key=value` of a command line, which a program may hand over, or leave to OmegaConf to find."""
+        span, line, data, places = self.program.span(node), self.line, dict[str, Any](), dict[KeyPath, Location]()
+        if line is None or node.keywords or any(isinstance(each, (ast.List, ast.Tuple, ast.Starred)) for each in node.args):
+            return self.lost(node)
+        for setting in line.pairs:
+            inner, path = data, tuple(map(str, setting.path))
+            for step in path[:-1]:
+                if not isinstance(inner.get(step), dict):
+                    inner[step] = {}
+                inner = inner[step]
+            inner[path[-1]], places[path] = "$" if setting.text is None else setting_value(setting), setting.at
+        found = composed(data, places, span)
+        return found._replace(arguments=found.arguments._replace(rest=None if line.whole else Lost(*span)))
 
     def _of_text(self, node: ast.Call, func: ast.Attribute, scope: Scope) -> Value:
         """What a method of a text gives: `name.lower()`, `name.startswith("a")`."""

@@ -15,7 +15,7 @@ from pytest_gbs.model.location import grouped
 from pytest_gbs.readers.python.changed_items import CHANGING, Changes
 from pytest_gbs.readers.python.parameters import Parameters
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import NAMESPACE, Entry, Items, Known, Lost, Made, Place, Table, Value, at_span
+from pytest_gbs.readers.python.results import CONFIGURATION, NAMESPACE, Entry, Items, Known, Lost, Made, Place, Table, Value, at_span
 from pytest_gbs.readers.python.scopes import OPEN, Binding, Scope
 
 if TYPE_CHECKING:
@@ -199,7 +199,8 @@ class Names(Parameters):
         other.depth, other.left = max(depth, self.depth), min(self.left, other.left)
         try:
             found = ask()
-            return at_span(found, self.program.span(node)) if found is not None and not isinstance(found, Made) else None
+            plain = not isinstance(found, Made) or (found.name == CONFIGURATION and not other.may_set_of(found.arguments))
+            return at_span(found, self.program.span(node)) if found is not None and plain else None
         finally:
             other.depth, self.left = depth, other.left
 

@@ -10,9 +10,8 @@ from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.arguments import CLASSES, argument_classes
 from pytest_gbs.readers.python.attributes import attribute_path, is_unpacked
 from pytest_gbs.readers.python.changed_items import CHANGING
-from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.names import Names
-from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Place, Table, Value, at_span, value_below
+from pytest_gbs.readers.python.results import CONFIGURATION, NAMESPACE, Items, Known, Lost, Made, Place, Table, Value, at_span, value_below
 from pytest_gbs.readers.python.scopes import Binding, Scope
 
 if TYPE_CHECKING:

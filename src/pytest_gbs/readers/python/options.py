@@ -147,7 +147,7 @@ class Options(Evaluation):
             return default if line.whole and not (by_place and line.by_place) else self.lost(node)
         if setting.text is None:
             return Lost(*self.program.span(node), setting.at, setting.word.placeholder)
-        return Known(_read(setting), *self.program.span(node), setting.at)
+        return Known(setting_value(setting), *self.program.span(node), setting.at)
 
     def _unless_empty(self, default: Value, node: ast.expr) -> Value:
         """`default`, or a lost value if it is None, since a program without a default waits for its command line."""
@@ -182,7 +182,7 @@ def _adds_flag(function: ast.FunctionDef) -> bool:
     )
 
 
-def _read(setting: CommandSetting) -> Constant:
+def setting_value(setting: CommandSetting) -> Constant:
     """What a known setting of a command line is as a literal of Python."""
     if setting.switch:
         return True

@@ -11,10 +11,9 @@ from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.attributes import is_unpacked
-from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.expressions import Expressions
 from pytest_gbs.readers.python.options import destinations
-from pytest_gbs.readers.python.results import NAMESPACE, Lost, Made, Table, Value
+from pytest_gbs.readers.python.results import CONFIGURATION, NAMESPACE, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
 # Functions that run a function with the flags of the command line as its arguments.

@@ -104,6 +104,8 @@ class Ancestor(NamedTuple):
 Found: TypeAlias = tuple[str, ast.AST, Table]  # what is called, or `DICTIONARY` and so on, where, and what it has
 
 batch_name = lazy_pattern(r"batch|accum", re.IGNORECASE)
+CONFIGURATION: Final = "omegaconf.DictConfig"
+"""The name of what `Made` is of a configuration whose keys are attributes, too."""
 NAMESPACE: Final = "argparse.Namespace"
 SAMPLES: Final = "samples per optimizer step"  # of all processes, which share them
 SHARING: Final = "processes that share a batch"
@@ -149,8 +151,9 @@ def at_span(value: Value, span: tuple[int, int], kept: Set[int] = frozenset(), *
     """
     if id(value) in kept:
         return value
-    if opened and isinstance(value, Made):
-        value = value.arguments
+    if isinstance(value, Made) and (opened or value.name == CONFIGURATION):
+        arguments = at_span(value.arguments, span, kept, opened=opened, depth=depth)
+        return arguments if opened or not isinstance(arguments, Table) else value._replace(arguments=arguments, start=span[0], stop=span[1])
     if depth >= DEEPEST_DOCUMENT or isinstance(value, Made):
         return Lost(*span)
     if isinstance(value, Items):

@@ -23,7 +23,11 @@ def set_items(scopes: Scopes) -> set[object]:
     """The keys that statements and calls of `update` set: `cfg["batch"] = 4`, `cfg.update(batch=4)`; an ellipsis if it may be any."""
     changes = (change for changes in scopes.changes.values() for change in changes)
     items = [(each.target, each.scope) for each in changes if isinstance(each.target, ast.Subscript)]
-    keys = [node.slice for node, scope in items if not _is_other(node.value, scope, scopes)]
+    keys = [
+        node.slice
+        for node, scope in items
+        if not isinstance(node.slice, (ast.Tuple, ast.Slice, ast.Compare, ast.UnaryOp)) and not _is_other(node.value, scope, scopes)
+    ]
     named = {each.arg for call, _ in scopes.called.get("update", ()) for each in call.keywords if each.arg is not None}
     return {each.value if isinstance(each, ast.Constant) else ... for each in keys} | named
 

@@ -11,7 +11,7 @@ import ast
 from typing import Final
 
 from pytest_gbs.readers.python.classes import Classes
-from pytest_gbs.readers.python.library_calls import BUILT_IN, ENVIRONMENT, OF_LIBRARIES, TEXT_METHODS, library_argument
+from pytest_gbs.readers.python.library_calls import BUILT_IN, ENVIRONMENT, FROM_CLI, OF_LIBRARIES, TEXT_METHODS, library_argument
 from pytest_gbs.readers.python.parameters import RUNS
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
@@ -45,8 +45,12 @@ class Evaluator(Classes):
         made_of = library_argument(node) if name in OF_LIBRARIES else None
         if made_of is not None:
             return self._of_library(name, node, made_of, scope)
-        if name in RUNS and node.args:
-            return self._with_flags(self._made(node.args[0], scope, None), node) or self.lost(node)
+        if name == FROM_CLI or (name in RUNS and node.args):
+            return (
+                self._from_cli(node)
+                if name == FROM_CLI
+                else self._with_flags(self._made(node.args[0], scope, None), node) or self.lost(node)
+            )
         world = self._world(name, node)
         if world is not None:
             return world
@@ -78,7 +82,7 @@ class Evaluator(Classes):
         other, function = self.evaluator_of(defined.program), defined.function
         with other.knowing(other.defaults(function) | self.handed(function, node, scope)):
             value = self._brought(other, lambda: other.returned(function), node)
-        return value if isinstance(value, (Known, Table, Items, Place)) else None
+        return value if isinstance(value, (Known, Table, Items, Place, Made)) else None
 
     def returned(self, function: ast.FunctionDef) -> Value | None:
         """What a function of this file returns; None if it may return several things."""
