@@ -162,8 +162,8 @@ def test_an_accelerate_file_for_sagemaker_is_not_judged(tmp_path: Path) -> None:
     ("replaced", "expected"),
     [
         ("cfg.actor_rollout_ref.actor.ppo_mini_batch_size = cfg.groups * 6", (None, [])),
-        ("if cfg.debug:\n        cfg.actor_rollout_ref.actor.ppo_mini_batch_size = 1", (128, ["GBS207"])),
-        ("cfg.actor_rollout_ref.critic_batch = 64", (128, ["GBS207"])),
+        ("if cfg.debug:\n        cfg.actor_rollout_ref.actor.ppo_mini_batch_size = 1", (64, ["GBS207"])),
+        ("cfg.actor_rollout_ref.critic_batch = 64", (64, ["GBS207"])),
     ],
 )
 def test_a_batch_that_the_program_replaces_is_unknown(replaced: str, expected: tuple[int | None, list[str]], tmp_path: Path) -> None:
