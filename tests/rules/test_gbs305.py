@@ -250,6 +250,15 @@ def test_the_accumulation_of_a_launcher_file_is_compared(recipe: str, launch: La
     assert all(each.at.source == "zero2.yaml" for each in found)
 
 
+def test_an_accumulation_that_a_flag_gives_the_launcher_is_said_to_be_of_it(tmp_path: Path) -> None:
+    script = "accelerate launch --use_deepspeed --gradient_accumulation_steps 2 train.py sft.yaml\n"
+    report = check_tree(WorkTree(write(tmp_path, {"sft.yaml": RECIPE, "run.sh": script})), (), Settings(), CommandLineHardware())
+    messages = [finding.message for file in report.files for finding in file.findings if finding.code == "GBS306"]
+    assert [message.partition(";")[0] for message in messages] == [
+        "--gradient_accumulation_steps is 2 for the launcher, but gradient_accumulation_steps is 8 in the recipe"
+    ]
+
+
 @pytest.mark.parametrize("size", [[1], {"a": 1}, 1e308, float("inf"), float("nan"), -1, 0, "9" * 50, 10**15], ids=repr)
 def test_no_value_that_is_not_a_size_is_shown_in_full(size: object) -> None:
     (found,) = outcomes(NAMES_IT, config(size, "auto", "auto"))

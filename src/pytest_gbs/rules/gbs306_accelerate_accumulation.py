@@ -76,8 +76,9 @@ def _disagrees(run: Run, given: Quantity, at: Location, own: Quantity) -> Findin
     trainer = _is_trainer(run)
     does = "the Trainer stops at start" if trainer else "accelerate uses the launcher's value"
     where = "on the command line" if own.origin == Origin.LAUNCH else "in the recipe"
-    file = "DeepSpeed's configuration" if given.key == Name.GRADIENT_ACCUMULATION_STEPS else "the launcher file"
-    message = f"{given.key} is {given.value:,} in {file}, but {own.key} is {own.value:,} {where}; {does}"
+    in_file = "in DeepSpeed's configuration" if given.key == Name.GRADIENT_ACCUMULATION_STEPS else "in the launcher file"
+    at_launch = "for the launcher" if given.key.startswith("--") else in_file
+    message = f"{given.key} is {given.value:,} {at_launch}, but {own.key} is {own.value:,} {where}; {does}"
     related = (Related(own.at, "accumulation"),) if own.at else ()
     return Finding(
         ITS_RULE,
