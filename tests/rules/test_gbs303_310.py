@@ -208,6 +208,10 @@ def test_a_comment_that_is_in_order_does_not_hide_the_next(tmp_path: Path) -> No
     ]
 
 
+JOB = "#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gres=gpu:4\n"
+TWO_NODES = LAUNCH.replace("torchrun", "torchrun --nnodes 2 --rdzv_backend c10d")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -221,6 +225,11 @@ def test_a_comment_that_is_in_order_does_not_hide_the_next(tmp_path: Path) -> No
         ),
         pytest.param("accelerate launch --num_machines 4 --num_processes $N t.py --config sft.yaml\n", id="not known"),
         pytest.param(f"export CUDA_VISIBLE_DEVICES=0,1,2,3\n{LAUNCH}", id="as many as are visible"),
+        pytest.param(f"{JOB}srun {TWO_NODES}", id="all nodes"),
+        pytest.param(f"{JOB}srun -N 1 {LAUNCH}", id="a step on one node"),
+        pytest.param(f"{JOB}srun --nodes=1 --ntasks=1 {LAUNCH}", id="a task on one node"),
+        pytest.param(f"{JOB}{LAUNCH}", id="without srun"),
+        pytest.param(f"{JOB}srun {LAUNCH}", id="each node by itself"),
         pytest.param(f"export CUDA_VISIBLE_DEVICES=0,1\nCUDA_VISIBLE_DEVICES=0,1,2,3 {LAUNCH}", id="visible to this command"),
         pytest.param(f"CUDA_VISIBLE_DEVICES= {LAUNCH}", id="no GPUs at all"),
         pytest.param(f"CUDA_VISIBLE_DEVICES=$GPUS {LAUNCH}", id="visible ones that are not known"),
@@ -241,6 +250,7 @@ def test_the_sizes_of_a_launch_are_in_order(text: str, tmp_path: Path) -> None:
             id="more than the job has",
         ),
         pytest.param(f"export CUDA_VISIBLE_DEVICES=0,1\n{LAUNCH}", "warning", id="more than are visible"),
+        pytest.param(f"{JOB.replace('2', '4')}srun {TWO_NODES}", "warning", id="two nodes of four"),
     ],
 )
 def test_the_sizes_of_a_launch_that_do_not_start_are_found(text: str, severity: str, tmp_path: Path) -> None:

@@ -147,7 +147,8 @@ def within(start: Start, command: Command, context: LauncherContext) -> Start:
         return start._replace(allocated=_more_visible(start, command), problems=(*start.problems, *_beyond_visible(start, command)))
     if _is_part(start, command):
         return start
-    return start._replace(allocated=gpus, problems=(*start.problems, *_too_many(start, gpus)))
+    problems = (*start.problems, *_too_many(start, gpus), *_left_waiting(start, command, context))
+    return start._replace(allocated=gpus, problems=problems)
 
 
 def _more_visible(start: Start, command: Command) -> Quantity | None:
@@ -174,6 +175,18 @@ def _is_part(start: Start, command: Command) -> bool:
     return nodes is not None and any(
         isinstance(size, Quantity) and size.name == Name.NUM_NODES and size.value > nodes.value for size in start.sizes
     )
+
+
+def _left_waiting(start: Start, command: Command, context: LauncherContext) -> Iterator[Problem]:
+    """Yield a problem if `srun` starts torchrun on more nodes than it is to wait for: the others are no part of the group."""
+    stated = step(command, context) or {}
+    nodes = next((size for size in start.sizes if size.name == Name.NUM_NODES), None)
+    started, on = tasks(stated), stated.get("--nodes")
+    if start.name != "torchrun" or not isinstance(nodes, Quantity) or not isinstance(started, Quantity) or nodes.at is None or on is None:
+        return
+    if started.value == count(on) and started.value > nodes.value:
+        message = f"srun starts torchrun on {started.value} nodes, which wait for {nodes.value} of them"
+        yield Problem(message, nodes.at, ((on.at, "nodes of the job"),), stops=False)
 
 
 def _too_many(start: Start, gpus: Quantity) -> Iterator[Problem]:
