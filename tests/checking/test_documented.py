@@ -170,6 +170,41 @@ def test_what_points_at_a_block_is_checked_against_its_command(tmp_path: Path, t
     assert codes(report) == ["GBS301"]
 
 
+BY_STAGE = "| Model | Epoch | Batch_Size |\n|---|---|---|\n| Ours_7B | 1 | {a} |\n| Ours_13B | 1 | {b} |\n\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(pytest.param(f"With a batch size of {size}, run the following command:\n{command()}", id=f"{size}") for size in (4, 16, 32, 128)),
+        pytest.param(f"With a batch size of 64 or 256, run the following command:\n{command()}", id="a choice"),
+        pytest.param(f"You can reach a batch size of 64 with the following command:\n{command()}", id="advice"),
+        pytest.param(f"We use a batch size of 64.\n{command()}", id="points at nothing"),
+        pytest.param(BY_STAGE.format(a=64, b=256) + f"Training script as follows:\n{command()}", id="a row that is not named"),
+        pytest.param(BY_STAGE.format(a=64, b=256) + f"Training script for Ours_34B as follows:\n{command()}", id="another row"),
+        pytest.param(BY_STAGE.format(a=128, b=64) + f"Training script for Ours_7B as follows:\n{command()}", id="the row that is named"),
+    ],
+)
+def test_a_plain_batch_that_a_command_has_in_some_way_is_not_wrong(tmp_path: Path, text: str) -> None:
+    verified(tmp_path, f"# Train\n\n{text}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"With a batch size of 64, run the following command:\n{command()}", id="a sentence"),
+        pytest.param(BY_STAGE.format(a=64, b=256) + f"Training script for Ours_7B as follows:\n{command()}", id="the row that is named"),
+    ],
+)
+def test_a_plain_batch_of_the_command_that_is_pointed_at_is_none_of_its_sizes(tmp_path: Path, text: str) -> None:
+    report = checked(tmp_path, {"README.md": f"# Train\n\n{text}", "train.py": TRAINER})
+    assert [(each.code, each.severity) for each in report.findings()] == [("GBS301", "warning")]
+
+
+def test_a_script_that_gets_variables_alone_is_itself(tmp_path: Path) -> None:
+    assert scripts(tmp_path, STARTED.format(batch=512, line="bash run/a.sh ${rank} $address")) == ["GBS301"]
+
+
 def test_a_block_in_restructured_text_is_pointed_at(tmp_path: Path) -> None:
     lines = command().partition("```bash\n")[2].partition("```")[0]
     text = f"Train\n=====\n\nFirst:\n\n.. code:: bash\n\n   {lines}\nThe global batch size is 64:\n\n.. code:: bash\n\n   {lines}\n"

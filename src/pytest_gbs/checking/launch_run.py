@@ -14,14 +14,14 @@ from pytest_gbs.claims.worlds import HardwareEvidence, Nearby, geometry, reading
 from pytest_gbs.frameworks.conditions import Applied
 from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 from pytest_gbs.model.assumption import Assuming, Assumption
-from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Noted, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.model.run import Claim, Run, World
+from pytest_gbs.model.quantity import HARDWARE, PARALLEL, RANK_FACTORS, Name, Noted, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.run import Claim, Geometry, Run, World
 from pytest_gbs.readers.command_settings import settings
 
 
@@ -47,7 +47,7 @@ def _run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, decl
     seen = geometry(sizes, hardware, applied, resolved.document)
     judges = launch.kind not in JUDGES_NOTHING
     claimed = list(claimed_in(own, seen)) if own is not None and judges else []
-    stated = [d for d in declared if d.name in CLAIMED and d.force in COUNTING] if judges else []
+    stated = [_as_meant(d, seen) for d in declared if d.name in CLAIMED and d.force in COUNTING] if judges else []
     policies_of_recipe = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
     policies = tuple(policy for policy in policies_of_recipe if not policy.ran)
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
@@ -57,6 +57,15 @@ def _run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, decl
     own_worlds = ((d, _in_its_world(d, sizes, hardware, applied, resolved.document) or (World(seen),)) for d in stated)
     run = with_claims(run, (*((declaration, (World(seen),)) for declaration in claimed), *own_worlds))
     return run._replace(claims=tuple(claim for claim in run.claims if own is None or not _is_known(claim, own)))
+
+
+def _as_meant(declaration: Declaration, seen: Geometry) -> Declaration:
+    """A plain batch size that a document states of a launch: it is stated if it is that of no device, no pass and no optimizer step."""
+    micro, steps, ranks = (seen.value(name) for name in (*RANK_FACTORS, Name.DATA_PARALLEL_SIZE))
+    if not declaration.weak or declaration.paragraph is None or micro is None or steps is None or ranks is None:
+        return declaration
+    meant = any(declaration.admits(each) for each in (micro, micro * steps, micro * ranks, micro * steps * ranks))
+    return declaration if meant else declaration._replace(force=Force.STATES, weak=False)
 
 
 def _in_its_world(

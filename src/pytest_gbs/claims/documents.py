@@ -178,11 +178,16 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
     """Yield the paragraphs of a section that state something or name files; `shown` are the code blocks of the document."""
     lines: list[tuple[int, str]] = []
     header: list[str] = []
+    rows: list[tuple[str, Paragraph]] = []
     for place, line in (*prose(source, start, stop), (stop, "")):
         in_table = line.lstrip().startswith("|")
         if lines and (not line.strip() or in_table or line.startswith("#") or _item().match(line)):
+            block = pointed_at(source.text, lines[0][0], lines[-1][0] + len(lines[-1][1]), shown)
             for each in _paragraph(source, [(at, _plain(one)) for at, one in lines]):
-                yield each._replace(block=pointed_at(source.text, lines[0][0], lines[-1][0] + len(lines[-1][1]), shown))
+                yield each._replace(block=block)
+            if block is not None and rows:  # `| stage1 | 512 |` and then `Training script for stage1 as follows:`
+                said = _label().findall("\n".join(one for _, one in lines))
+                rows = [(label, each._replace(block=block) if label in said else each) for label, each in rows]
             lines = []
         if not in_table:
             header = []
@@ -192,7 +197,11 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
         if not header:
             header = [cell for _, cell in cells]
         elif set(line) - set("|:- \t"):
-            yield from _row(source, cells, header)
+            rows += ((cells[0][1], each) for each in _row(source, cells, header))
+    yield from (each for _, each in rows)
+
+
+_label = lazy_pattern(r"[A-Za-z]\w+(?:[.-]\w+)*")
 
 
 def _plain(line: str) -> str:
@@ -286,7 +295,7 @@ def _stated(source: Source, block: CommentBlock, *, row: bool = False, only_conf
 
 
 def _plain_batches(source: Source, block: CommentBlock) -> tuple[Declaration, ...]:
-    """The batches that prose states without a word that says whether they are of one device or of all: they count where they hold."""
+    """The batches that prose states without a word that says whether they are of one device or of all: weak, and count where they hold."""
     starts = [match.start() for match in _batch().finditer(block.text)]
     if not starts:
         return ()
@@ -295,11 +304,12 @@ def _plain_batches(source: Source, block: CommentBlock) -> tuple[Declaration, ..
     called = block._replace(text=_batch().sub(lambda match: _GLOBAL + str(match[0]), block.text), pieces=tuple(pieces))
     found = (each for each in read_declarations((called,), source.path) if each.name == Name.GLOBAL_BATCH_SIZE and each.sum is None)
     stated = (each for each in found if each.force in (Force.STATES, Force.HISTORY))
-    return tuple(each._replace(force=Force.CONFIRMS, text=each.text.replace(_GLOBAL, "")) for each in stated)
+    text = {each: each.text.replace(_GLOBAL, "") for each in stated}
+    return tuple(each._replace(force=Force.CONFIRMS, text=said, weak=each.force == Force.STATES) for each, said in text.items())
 
 
 _GLOBAL: Final = "global "
-_batch = lazy_pattern(r"(?i)(?<![\w-])batch[ -]?size(?![\w-])")
+_batch = lazy_pattern(r"(?i)(?<![\w-])batch[ _-]?size(?![\w-])")
 _flag = lazy_pattern(r"(?<![\w-])--[A-Za-z][\w.-]{0,100}")
 _given = lazy_pattern(r"[ =`]+[0-9]")
 _sentence_end = lazy_pattern(r"[.!?]\)?\s+(?=[A-Z(\"']|--)")

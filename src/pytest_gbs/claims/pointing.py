@@ -50,10 +50,12 @@ _between = lazy_pattern(r"[ \t]*\n?\s*(?:(?:```|~~~)[^\n]*\n|\.\. [\w-]+::[^\n]*
 
 
 def started_scripts(text: str, start: int, stop: int) -> tuple[str, ...]:
-    """The scripts that lines from `start` to `stop` start without arguments: one with arguments or variables is a launch of its own."""
+    """The scripts that lines from `start` to `stop` start, with variables alone: one with known arguments is a launch of its own."""
     return tuple(dict.fromkeys(match[1] for match in _started().finditer(text, start, stop)))
 
 
 _started = lazy_pattern(
-    r"^[ \t]*(?:\$[ \t]+)?(?:(?:bash|sh|sbatch)[ \t]+|(?=\./))(?:\./)?([\w+-][\w.+/-]{0,300}\.(?:sh|slurm|sbatch))[ \t]*$", re.MULTILINE
+    r"^[ \t]*(?:\$[ \t]+)?(?:(?:bash|sh|sbatch)[ \t]+|(?=\./))(?:\./)?([\w+-][\w.+/-]{0,300}\.(?:sh|slurm|sbatch))"
+    r"(?:[ \t]+\$\{?\w{1,100}\}?)*[ \t]*$",
+    re.MULTILINE,
 )

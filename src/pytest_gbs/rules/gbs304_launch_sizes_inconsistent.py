@@ -1,8 +1,8 @@
 """A command asks its launcher for processes that it can't start, or starts fewer than it says.
 
 More processes than the Slurm job has GPUs, or than `CUDA_VISIBLE_DEVICES` names for torchrun, a total that does not spread evenly
-over the machines, fewer processes than machines, `srun torchrun` on more nodes than `--nnodes` says, several processes with a configuration that starts one, or several machines for a
-group that has one (`torchrun --standalone`).
+over the machines, fewer processes than machines, `srun torchrun` on more nodes than `--nnodes` says, several processes with a
+configuration that starts one, or several machines for a group that has one (`torchrun --standalone`).
 
 The launcher decides the world size, and the world size is a factor of the global batch. Some of these stop the job after the
 nodes were allocated, the others run with a smaller batch and say nothing.
