@@ -85,8 +85,6 @@ def programs_of(found: FoundLaunch, read: Read) -> Iterator[tuple[Program, Pytho
     classes = parsed_into(source, (word.text for word in found.start.program[1:]))
     if classes is None:
         return
-    if not classes and not file.parses_itself:  # a function of its own may be handed them: `parse_args(OwnTrainingArguments)`
-        classes = tuple(sorted(name for name in file.imports if name.endswith("TrainingArguments")))
     parsed = read_arguments(source, classes, read)
     if parsed is not None:
         yield Program("", parsed.imports, alone=True, path=path), parsed
@@ -97,6 +95,10 @@ def programs_of(found: FoundLaunch, read: Read) -> Iterator[tuple[Program, Pytho
             imported = read_imports(inner) if inner is not None else None
             file = file.together(imported) if imported is not None else file
         yield Program("", file.imports, alone=True, path=path), file
+    if not classes and not file.parses_itself:  # a function of its own may be handed them: `parse_args(OwnTrainingArguments)`
+        handed = read_arguments(source, tuple(sorted(name for name in file.imports if name.endswith("TrainingArguments"))), read)
+        if handed is not None:
+            yield Program("", handed.imports, alone=True, path=path), handed
 
 
 def starts_engine(program: str | None, read: Read) -> bool:
