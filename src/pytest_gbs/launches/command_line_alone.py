@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from pytest_gbs.composition import DocumentCache, with_settings
+from pytest_gbs.composition.composed import Composed
 from pytest_gbs.frameworks import describes
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
@@ -25,6 +26,7 @@ from pytest_gbs.model.location import Source, dotted
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.quantity import RANK_FACTORS, Name, Quantity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
 from pytest_gbs.readers.python import may_train_otherwise, read_own_defaults, read_spellings, read_started
 
@@ -41,6 +43,25 @@ _SPLITS: Final = (
 )
 # What keys begin with that split the model for completions, not for training: `vllm_tensor_parallel_size`.
 _GENERATES: Final = ("vllm", "sglang", "rollout", "infer", "generation")
+
+
+_Programs: TypeAlias = tuple[tuple[Program, PythonFile | None], ...]
+
+
+class _Taken(NamedTuple):
+    """A table that takes a command line: how it is written, as a document, and what it gives, `changed` if not as it is written.
+
+    `file` is the one of the tree by which the table is known, None if the name of the program says it; a table may be `elsewhere`, known
+    by the flags alone.
+    """
+
+    framework: Framework
+    style: str
+    composed: Composed
+    given: list[CommandSetting]
+    changed: bool
+    file: PythonFile | None
+    elsewhere: bool
 
 
 class CommandLineAlone:
@@ -92,12 +113,16 @@ class CommandLineAlone:
         """What a launch runs whose command line is all there is, if its program is known to be a framework's."""
         if self._may_train_otherwise(found):
             return None
-        lacks = lacks_configuration(found, self._tree)
-        path, programs = found.launch.at.source, tuple(programs_of(found, self._tree.listed))
+        programs = tuple(programs_of(found, self._tree.listed))
+        taken = next(self._taken(found, programs), None)
+        return self._settled(found, programs, taken) if taken is not None else None
+
+    def _taken(self, found: FoundLaunch, programs: _Programs) -> Iterator[_Taken]:
+        """Yield the tables that take the command line of a launch, one style of writing it after the other."""
         source = program_source(found, self._tree.read)
         for style in _STYLES:
             words = recognisable(list(_with_paths(settings(found.start.program[1:], style), found)), source)
-            composed = with_settings(None, path, words, style, Loader.PYYAML) if words else None
+            composed = with_settings(None, found.launch.at.source, words, style, Loader.PYYAML) if words else None
             if composed is None:
                 continue
             for program, file in programs:
@@ -106,34 +131,39 @@ class CommandLineAlone:
                     framework, given = self._with_own_defaults(found, words, program, framework)
                 elsewhere = framework is None and len(programs) == 1 and style == Arguments.FLAGS
                 framework = self._by_flags(found, composed.document) if elsewhere else framework
-                if framework is None or not _takes(framework, style) or (file is None and _is_another(framework, programs)):
-                    continue
-                given = written_out(given, framework, source)
-                is_own = _names_own_file(found, framework)
-                if found.missing and not is_own:
-                    return None
-                by_keys = all(any(key in composed.document.keyed for key in group) for group in framework.recognition.one_of)
-                sized = _gives_sizes(framework, given)
-                if not (sized and (by_keys or names_trainer(framework)) if file is not None else sized or by_keys):
-                    return None
-                framework = _as_program_has_it(framework, file) if file is not None else framework
-                if framework is None or _splits_otherwise(framework, given) or rules_out(found, self._tree, framework):
-                    return None
-                # What the framework's own package composes is in the package, which may be a submodule of git that is not here.
-                if lacks and not any(each.is_of((), framework.recognition.uses) for each, _ in programs):
-                    return None
-                if (
-                    elsewhere
-                    or lacks
-                    or (framework.own_files and not is_own)
-                    or _is_configured_elsewhere(found.start.program, framework, composed.document)
-                    or is_packaged(found, self._tree)
-                ):
-                    framework = of_a_part(framework)  # the rest is in a configuration elsewhere
-                if framework.loader != Loader.PYYAML or given is not words:
-                    composed = with_settings(None, path, given, style, framework.loader)
-                return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
-        return None
+                if framework is not None and _takes(framework, style) and not (file is None and _is_another(framework, programs)):
+                    given = written_out(given, framework, source)
+                    yield _Taken(framework, style, composed, given, given is not words, file, elsewhere)
+
+    def _settled(self, found: FoundLaunch, programs: _Programs, taken: _Taken) -> ResolvedLaunch | None:
+        """What a launch runs by the table that takes its command line; None if that does not say its sizes, or something else may."""
+        table, document, file, path = taken.framework, taken.composed.document, taken.file, found.launch.at.source
+        is_own = _names_own_file(found, table)
+        if found.missing and not is_own:
+            return None
+        by_keys = all(any(key in document.keyed for key in group) for group in table.recognition.one_of)
+        sized = _gives_sizes(table, taken.given)
+        if not (sized and (by_keys or names_trainer(table)) if file is not None else sized or by_keys):
+            return None
+        framework = _as_program_has_it(table, file) if file is not None else table
+        if framework is None or _splits_otherwise(framework, taken.given) or rules_out(found, self._tree, framework):
+            return None
+        # What the framework's own package composes is in the package, which may be a submodule of git that is not here.
+        lacks = lacks_configuration(found, self._tree)
+        if lacks and not any(each.is_of((), framework.recognition.uses) for each, _ in programs):
+            return None
+        if (
+            taken.elsewhere
+            or lacks
+            or (framework.own_files and not is_own)
+            or _is_configured_elsewhere(found.start.program, framework, document)
+            or is_packaged(found, self._tree)
+        ):
+            framework = of_a_part(framework)  # the rest is in a configuration elsewhere
+        composed: Composed | None = taken.composed
+        if framework.loader != Loader.PYYAML or taken.changed:
+            composed = with_settings(None, path, taken.given, taken.style, framework.loader)
+        return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
 
     def _by_flags(self, found: FoundLaunch, document: Document) -> Framework | None:
         """The table of a trainer that takes many of the flags of a launch, both factors of its batch among them.
@@ -219,7 +249,7 @@ def _as_known(options: dict[str, str], framework: Framework | None) -> dict[str,
     return {flag: known.get(name, name) for flag, name in options.items()} | known
 
 
-def _is_another(framework: Framework, programs: tuple[tuple[Program, PythonFile | None], ...]) -> bool:
+def _is_another(framework: Framework, programs: _Programs) -> bool:
     """Whether a program that is called like one of `framework` is another: its file is in the tree, and uses nothing of the trainer."""
     uses = framework.recognition.uses if names_trainer(framework) else ()
     return bool(uses) and len(programs) > 1 and not any(program.is_of((), uses) for program, file in programs if file is not None)
