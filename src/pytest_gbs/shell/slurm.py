@@ -145,7 +145,7 @@ def _number(directive: Directive | None) -> str | None:
     return value if value is not None and whole_number(value) is not None else None
 
 
-def devices(value: str) -> str | None:
+def asked_devices(value: str) -> str | None:
     """The number of GPUs in `8`, `h100:8`, `gpu:8` or `gpu:h100:8`; None if there is none."""
     if "," in value:
         return None
@@ -153,29 +153,32 @@ def devices(value: str) -> str | None:
     return last if whole_number(last) is not None else "1" if value == "gpu" or value.startswith("gpu:") else None
 
 
+def _count(directive: Directive | None) -> str | None:
+    """The GPUs that an option asks for; None if it is not given, or not known."""
+    return asked_devices(directive.value) if directive is not None and directive.value is not None else None
+
+
 def _set_devices(state: ShellState, stated: dict[str, Directive]) -> None:
     directive = stated.get("--gpus-per-node") or stated.get("--gres") or _on_one_node(stated)
     if directive is None:
         _set_devices_of_tasks(state, stated)
         return
-    if directive.value is None or (directive.name == "--gres" and not directive.value.startswith("gpu")):
-        return
-    count = devices(directive.value)
-    if count is not None:
+    count = _count(directive)
+    if count is not None and (directive.name != "--gres" or (directive.value or "").startswith("gpu")):
         _set(state, "SLURM_GPUS_ON_NODE", count, directive)
 
 
 def _on_one_node(stated: dict[str, Directive]) -> Directive | None:
     """The option with the GPUs of the whole job, if they can't be on several nodes: it has one node, or one GPU."""
     directive = stated.get("--gpus")
-    count = devices(directive.value) if directive is not None and directive.value is not None else None
+    count = _count(directive)
     return directive if count == "1" or (count is not None and _number(stated.get("--nodes")) == "1") else None
 
 
 def _set_devices_of_tasks(state: ShellState, stated: dict[str, Directive]) -> None:
     """Set the GPUs of a node where they follow: tasks on each node x GPUs of a task."""
     directive, tasks = stated.get("--gpus-per-task"), _number(stated.get("--ntasks-per-node"))
-    count = devices(directive.value) if directive is not None and directive.value is not None else None
+    count = _count(directive)
     if directive is not None and count is not None and tasks is not None:
         _set(state, "SLURM_GPUS_ON_NODE", str(int(count) * int(tasks)), directive)
 

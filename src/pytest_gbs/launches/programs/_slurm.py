@@ -16,6 +16,7 @@ from pytest_gbs.model.launch import LauncherContext, Problem, Start
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.shell.slurm import asked_devices
 
 _OPTIONS: Final = {
     "--nodes": ("--nodes", "-N"),
@@ -82,12 +83,8 @@ def count(value: Value | None) -> int | None:
 
 def _gpus(value: Value | None) -> int | None:
     """The GPUs of `8`, `h100:8`, `gpu:8`, `gpu:h100:8`, `gpu`; None if it is about something else."""
-    text = (value.text if value is not None else None) or ""
-    if value is None or not text or "," in text:
-        return None
-    last = text.partition("(")[0].rpartition(":")[2]
-    number = whole_number(last)
-    return number if number is not None else 1 if text == "gpu" or text.startswith("gpu:") else None
+    found = asked_devices(value.text) if value is not None and value.text else None
+    return whole_number(found) if found is not None else None
 
 
 def tasks(stated: dict[str, Value]) -> Quantity | Unknown:

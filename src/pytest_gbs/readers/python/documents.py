@@ -20,7 +20,7 @@ from pytest_gbs.readers.python.comments import ProgramComments
 from pytest_gbs.readers.python.configurator import executed_over, overridden, simulates
 from pytest_gbs.readers.python.coqui import trained_by_coqui
 from pytest_gbs.readers.python.engines import initialized
-from pytest_gbs.readers.python.functions import configurations, placed
+from pytest_gbs.readers.python.functions import configurations
 from pytest_gbs.readers.python.handed_over import handed_over
 from pytest_gbs.readers.python.lazy_configs import set_of_others
 from pytest_gbs.readers.python.lightning import trained_by_lightning
@@ -29,7 +29,7 @@ from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.nodes import mapping_of
 from pytest_gbs.readers.python.parents import bound, includes_others, inherited
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import Found, Known, Lost, Table, Value, batch_name, sets_batch, table_of, value_below
+from pytest_gbs.readers.python.results import Found, Known, Lost, Table, Value, batch_name, placed, sets_batch, table_of, value_below
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
 from pytest_gbs.readers.python.sentences import trained_by_fit
 from pytest_gbs.readers.python.trainers import given_to_trainers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import abc
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
@@ -15,7 +14,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import AttributePath, attribute_path, dotted
 from pytest_gbs.readers.python.changed_elsewhere import changed_elsewhere, ends_once, set_by
 from pytest_gbs.readers.python.modules import Defined, Modules
-from pytest_gbs.readers.python.results import Entry, Known, Lost, Made, Table, at_span, put, table_of
+from pytest_gbs.readers.python.results import Entry, Known, Lost, Made, Table, placed, put, table_of
 from pytest_gbs.readers.python.scopes import Binding, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -280,13 +279,6 @@ class _Functions:
         chosen = self.evaluator.chosen(scope.names.get(name, []), sys.maxsize, scope) or []
         plain = len(chosen) == 1 and chosen[0].item < 0 and chosen[0].parameter is None and not isinstance(chosen[0].node, ast.AugAssign)
         return chosen[0] if plain else None
-
-
-def placed(table: Table, place: tuple[int, int], kept: abc.Set[int] = frozenset()) -> Table:
-    """`table`, made in another file, with all of it at `place`; but for those `kept`, by their identity, which are of this file."""
-    found = at_span(table, place, kept, opened=True)
-    assert isinstance(found, Table)
-    return found
 
 
 def _takes_overrides(call: ast.Call, scope: Scope) -> bool:

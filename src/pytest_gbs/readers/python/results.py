@@ -162,3 +162,10 @@ def at_span(value: Value, span: tuple[int, int], kept: Set[int] = frozenset(), *
         inner = {name: at_span(each, span, kept, opened=opened, depth=depth + 1) for name, (_, each) in value.entries.items()}
         return Table({name: (span, each) for name, each in inner.items()}, *span, Lost(*span) if value.rest is not None else None)
     return value._replace(start=span[0], stop=span[1])
+
+
+def placed(table: Table, place: tuple[int, int], kept: Set[int] = frozenset()) -> Table:
+    """`table`, made in another file, with all of it at `place`; but for those `kept`, by their identity, which are of this file."""
+    found = at_span(table, place, kept, opened=True)
+    assert isinstance(found, Table)
+    return found
