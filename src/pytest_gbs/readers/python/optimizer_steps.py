@@ -22,31 +22,21 @@ class OptimizerStep(NamedTuple):
     every: ast.expr | None = None
 
 
+class _Inside(NamedTuple):
+    """A node in a loop: the tests around it, twice one in whose `else` it is, and whether it is `nested` in a loop or a function."""
+
+    node: ast.AST
+    tests: tuple[ast.If, ...] = ()
+    nested: bool = False
+
+
 def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
     """Yield the steps that optimizers take in a loop over batches."""
-    pending: list[tuple[ast.AST, tuple[ast.If, ...], bool]] = [(each, (), False) for each in loop.body]
-    skips, found = False, []
-    counts = _counts(loop)
-    waits: list[tuple[int, ast.expr]] = []  # the lines from which on so many batches were counted, by a test that goes on with the next one
-    passes = (each.lineno for each in ast.walk(loop) if isinstance(each, ast.Attribute) and each.attr.endswith("backward"))
-    backward = min(passes, default=loop.end_lineno or 0)
-    while pending:
-        node, tests, nested = pending.pop()
-        if isinstance(node, ast.Call) and (_is_step(node) or is_scaled_pass(node)):
-            found.append((node, tests, nested))
-        if isinstance(node, ast.Continue) and not nested:
-            counted = [_counted(each.test, counts, ast.Lt) for each in tests]
-            if len(tests) == 1 and backward < node.lineno:  # what is left out behind the backward pass adds up
-                counted[0] = counted[0] or _every(_named_test(tests[0].test, loop, scope), ast.NotEq)
-            waits += [(node.lineno, each) for each in counted if each is not None]
-            skips = skips or (any(_has_modulo(each.test) for each in tests) and not any(counted)) or (any(counted) and len(tests) > 1)
-        inside = nested or isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda))
-        if isinstance(node, ast.If) and not (_has_step(node.body) and _has_step(node.orelse)):
-            pending.extend((each, (*tests, node), inside) for each in node.body)
-            pending.extend((each, (*tests, node, node), inside) for each in node.orelse)
-        else:
-            pending.extend((each, tests, inside) for each in ast.iter_child_nodes(node))
-    for call, tests, nested in found:
+    inside, counts = list(_inside(loop)), _counts(loop)
+    skips, waits = _left_out(inside, loop, scope, counts)
+    for call, tests, nested in inside:
+        if not isinstance(call, ast.Call) or not (_is_step(call) or is_scaled_pass(call)):
+            continue
         told = argument(call, "update_grad", "need_update") if is_scaled_pass(call) else None
         conditions = [*(each.test for each in tests), *([told] if told is not None else [])]
         waited = [each for line, each in waits if line < call.lineno]
@@ -56,6 +46,39 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
             yield OptimizerStep(call, every=waited[0])
         else:
             yield OptimizerStep(call, not conditions, _when(conditions[0], loop, scope, counts) if conditions else None)
+
+
+def _inside(loop: Loop) -> Iterator[_Inside]:
+    """Yield the nodes in a loop; those that are in it whatever a test says, since both of its branches take a step, have none of that."""
+    pending = [_Inside(each) for each in loop.body]
+    while pending:
+        node, tests, nested = at = pending.pop()
+        yield at
+        below = nested or isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda))
+        if isinstance(node, ast.If) and not (_has_step(node.body) and _has_step(node.orelse)):
+            pending.extend(_Inside(each, (*tests, node), below) for each in node.body)
+            pending.extend(_Inside(each, (*tests, node, node), below) for each in node.orelse)
+        else:
+            pending.extend(_Inside(each, tests, below) for each in ast.iter_child_nodes(node))
+
+
+def _left_out(inside: list[_Inside], loop: Loop, scope: Scope, counts: dict[str, int]) -> tuple[bool, list[tuple[int, ast.expr]]]:
+    """Whether batches are left out in a way that is not plain, and the lines from which on so many were counted.
+
+    Both by tests that go on with the next batch.
+    """
+    passes = (each.lineno for each in ast.walk(loop) if isinstance(each, ast.Attribute) and each.attr.endswith("backward"))
+    backward = min(passes, default=loop.end_lineno or 0)
+    skips, waits = False, list[tuple[int, ast.expr]]()
+    for node, tests, nested in inside:
+        if not isinstance(node, ast.Continue) or nested:
+            continue
+        counted = [_counted(each.test, counts, ast.Lt) for each in tests]
+        if len(tests) == 1 and backward < node.lineno:  # what is left out behind the backward pass adds up
+            counted[0] = counted[0] or _every(_named_test(tests[0].test, loop, scope), ast.NotEq)
+        waits += [(node.lineno, each) for each in counted if each is not None]
+        skips = skips or (any(_has_modulo(each.test) for each in tests) and not any(counted)) or (any(counted) and len(tests) > 1)
+    return skips, waits
 
 
 def is_scaled_pass(call: ast.Call) -> bool:
