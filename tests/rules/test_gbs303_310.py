@@ -419,3 +419,26 @@ def test_hardware_in_the_name_of_a_run_is_said_by_its_name(tmp_path: Path) -> No
     files = {"t.py": program, "run.sh": f"torchrun --nproc_per_node 4 t.py {flags}\n"}
     finding = only(checked(tmp_path, files))
     assert (finding.code, finding.message) == ("GBS303", "the name says 8 GPUs, but torchrun starts 4 processes")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        pytest.param("run_4gpus.sh", LAUNCH, None, id="the same"),
+        pytest.param("run_4gpu_8b.sh", LAUNCH, None, id="the same, and a model"),
+        pytest.param("run_8gpus.sh", LAUNCH.replace("4", "$GPUS"), None, id="not known"),
+        pytest.param("run_8gpus.sh", LAUNCH.replace("4", "${GPUS:-4}"), None, id="a default"),
+        pytest.param("run_8gpus.sh", f"# runs on 4 GPUs\n{LAUNCH}", None, id="a comment says better"),
+        pytest.param("run_8gpus.sh", LAUNCH + LAUNCH.replace("4", "8"), None, id="two launches"),
+        pytest.param("8gpus.md", f"```bash\n{LAUNCH}```\n", None, id="a document"),
+        pytest.param("run_8gpus.sh", LAUNCH, "the name says 8 GPUs, but torchrun starts 4 processes", id="GPUs"),
+        pytest.param("run_2nodes.sh", LAUNCH, "the name says 2 nodes, but torchrun starts 4 processes (1 node)", id="nodes"),
+        pytest.param(
+            "run_8gpus.sh", f"# batch 128\n{LAUNCH}", "the name says 8 GPUs, but torchrun starts 4 processes", id="a comment of a batch"
+        ),
+    ],
+)
+def test_the_name_of_a_script_says_on_what_it_trains(name: str, text: str, expected: str | None, tmp_path: Path) -> None:
+    report = checked(tmp_path, {"sft.yaml": recipe(comment=""), name: text})
+    found = [each.message for file in report.files for each in file.findings if each.code == "GBS303"]
+    assert found == ([expected] if expected is not None else [])

@@ -16,6 +16,7 @@ from pytest_gbs.checking.repository import WORTH_SHARING, Repository
 from pytest_gbs.checking.worker_pool import WorkerPool
 from pytest_gbs.claims.documents import read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.claims.grammars.names import read_name
 from pytest_gbs.claims.model_cards import read_model_cards
 from pytest_gbs.claims.setting_lists import read_setting_lists
 from pytest_gbs.launches.find import ReadScript, Scripts
@@ -107,8 +108,8 @@ class LaunchIndex(NamedTuple):
     def declared(self, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
         """What documents, and the comments of a script, state of the batch or the hardware of one of its launches.
 
-        Comments are about it if the script trains nothing else, if they are right above it, or above the few lines in front of it that set
-        variables or make folders, or on the line of a value that it takes.
+        Comments are about it if the script trains nothing else, as is its name then (`run_8gpus.sh`), if they are right above it, or above
+        the few lines in front of it that set variables or make folders, or on the line of a value that it takes.
         GPUs that they count may be those of all turns of a loop.
         """
         path = resolved.found.launch.at.source
@@ -116,15 +117,20 @@ class LaunchIndex(NamedTuple):
 
     def _commented(self, path: str, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
         script = self.scripts.scripts.get(path)
-        if script is None or not script.comments or path.lower().endswith(DOCUMENTS):
+        if script is None or path.lower().endswith(DOCUMENTS):
             return ()
         comments = script.comments
         trains = self.training(path)
-        if len({found.launch.at for found in trains}) > 1:
+        several = len({found.launch.at for found in trains}) > 1
+        if several and comments:
             comments = (*self._beside_values(comments, path, resolved), *self._above(comments, resolved.found.launch.at))
         declared = (*_BATCHES, *(() if len(trains) > 1 and _sees_some(resolved) else HARDWARE))
         found = read_declarations(comments, path) if comments else ()
-        return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in declared)
+        stated = tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in declared)
+        if several or any(d.name in HARDWARE for d in stated):
+            return stated
+        named = read_name(path.rpartition("/")[2].rpartition(".")[0], path, 0, None)
+        return (*stated, *(d._replace(at=Location(path)) for d in named if d.name in HARDWARE))
 
     def _above(self, comments: tuple[CommentBlock, ...], at: Location) -> tuple[CommentBlock, ...]:
         """Those of `comments` that stand right above a launch, or with nothing but a few settings of the shell between.

@@ -5,7 +5,7 @@ eight, and the batch per GPU, the job's size or the next script made from this o
 
 The rule compares what the script's own comments state (nodes, GPUs per node, GPUs in all) with what its launcher gives, and with
 the GPUs that the job allocates: GPUs kept for generation are not a contradiction. A number that may be meant for each node or in all
-holds if either reading does.
+holds if either reading does. Where the comments state none, the name of a script that trains once does: `run_8gpus.sh`.
 
 A sentence of a document is compared in the same way if it points at the one command that it is about: "on 8 GPUs, run the following
 command".
@@ -44,7 +44,8 @@ def check(run: Run) -> Iterator[Outcome]:
     start = run.launch.start if run.launch is not None else None
     if start is None and run.launch is not None:
         return
-    stated = [each for each in run.declarations if each.name in HARDWARE and each.force == Force.STATES]
+    each_once = {(each.name, each.value if each.weak else each.at): each for each in run.declarations}.values()
+    stated = [each for each in each_once if each.name in HARDWARE and each.force == Force.STATES]
     if start is None:
         yield from _in_recipe(run, [each for each in stated if not each.weak and each.at.source == run.path])
         return
