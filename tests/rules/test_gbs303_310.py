@@ -59,6 +59,8 @@ SHOWN = "# Train\n\n{said}\n\n```bash\n{command}```\n"
     [
         pytest.param("Run this on 4 GPUs with the following command:", id="the same"),
         pytest.param("You will need 8 GPUs for the full model.", id="points at no command"),
+        pytest.param("For example, you can use 8 GPUs to run:", id="an example to run"),
+        pytest.param("Our models need 8 GPUs to run.\n\nOn one machine, run:", id="run, in a paragraph before"),
         pytest.param("We trained on 8 GPUs with the following command:", id="history"),
         pytest.param("With at least 8 GPUs, run the following command:", id="a bound"),
         pytest.param("If you have 8 GPUs, run the following command:", id="a condition"),
@@ -80,6 +82,8 @@ def test_hardware_in_a_document_is_not_that_of_a_command(said: str, tmp_path: Pa
         pytest.param("For example, to train on a node of 8 A100 GPUs, please run the following command:", id="for example"),
         pytest.param("You can use the following command to train with 8 x A100 (80GB):", id="you can use"),
         pytest.param("On 8 GPUs:", id="a colon"),
+        pytest.param("For example, to train our base model on 8 GPUs, run:", id="for example, run"),
+        pytest.param("To train our base model with 8 GPUs, you can run", id="run, without a colon"),
     ],
 )
 def test_hardware_of_the_command_that_a_document_points_at_is_compared(said: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which code block of a document a paragraph points at: the one right behind its colon, "the following command", "the example above"."""
+"""Which code block of a document a paragraph points at: the one behind its colon or "run", "the following command", "the example above"."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def pointed_at(text: str, start: int, stop: int, shown: Sequence[Pointed]) -> Po
     """
     paragraph = text[start:stop]
     behind = next((block for block in shown if block.start >= stop), None)
-    leads = paragraph.rstrip("*_ ").endswith(":") and behind is not None and _between().fullmatch(text, stop, behind.start) is not None
+    leads = paragraph.rstrip("*_ \n").endswith((":", " run"))
+    leads = leads and behind is not None and _between().fullmatch(text, stop, behind.start) is not None
     following = leads or _following().search(paragraph) is not None
     above = _above().search(paragraph) is not None
     if not following and not above:

@@ -147,7 +147,7 @@ def _shown_command(before: str, around: str) -> str:
 
 
 _offer = lazy_pattern(r" for example (?= to )| (?:you )?(?:can |may )?(?:please )?(?:use|run) (?=the following )")
-_shows = lazy_pattern(r" the following (?:\w+ )?(?:command|script) ")
+_shows = lazy_pattern(r" the following (?:\w+ )?(?:command|script) | run +$")
 
 
 def _stated_before(before: str) -> str:
