@@ -110,6 +110,7 @@ LOOK_ALIKES = {
     "a vocabulary": "".join(f"w{n}: {n}\n" for n in range(10_001)) + MODEL + "stage: 7\n" + TRAINING,
     "keys of OpenRLHF": MODEL + "beta: 0.1\ngradient_checkpointing: true\nmicro_train_batch_size: 1\ntrain_batch_size: 8\n",
     "a micro batch alone": "per_device_train_batch_size: 4\n",
+    "what is evaluated": MODEL + TRAINING + "do_train: false\ndo_predict: true\n",
     "a record of Weights & Biases": f"wandb_version: 1\n\n{MODEL}{TRAINING}_wandb: {{desc: null, value: {{cli_version: 0.17}}}}\n",
 }
 

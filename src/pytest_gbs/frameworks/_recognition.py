@@ -105,7 +105,8 @@ class Recogniser:
         """
         if document.syntax == PYTHON:
             return self._of_program(document)
-        if _RECORD in document.keyed:
+        # The programs of transformers evaluate with the arguments of the training, and LLaMA-Factory does too.
+        if _RECORD in document.keyed or getattr(document.get("do_train"), "text", "").lower() == "false":
             return None
         bits = self._bits
         seen = 0
