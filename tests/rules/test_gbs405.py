@@ -158,7 +158,7 @@ def test_an_option_that_another_file_defines_may_be_missing(tmp_path: Path) -> N
 def test_epochs_of_a_data_loader_that_is_not_prepared_are_not_multiplied(tmp_path: Path) -> None:
     (message,) = _reported(tmp_path, _program(FROM_EPOCHS, _schedule(OPTION + N), PREPARE))
     assert message == (
-        "if args.max_train_steps is not given, len(loader) before prepare() has the batches of all processes already: "
+        "if args.max_train_steps is not given, len(loader) before prepare() already counts the batches of all processes: "
         "on N processes the schedule is N times too long"
     )
 
@@ -181,7 +181,7 @@ def test_a_fix_suits_an_option_that_is_given_and_one_that_is_not(length: str, fi
 
 def test_a_length_counts_the_processes_once(tmp_path: Path) -> None:
     (message,) = _reported(tmp_path, _program(_schedule(LENGTH + N), PREPARE))
-    assert message.startswith("len(loader) before prepare() has the batches of all processes already")
+    assert message.startswith("len(loader) before prepare() already counts the batches of all processes")
 
 
 def test_the_length_of_a_prepared_data_loader_is_that_of_one_process(tmp_path: Path) -> None:

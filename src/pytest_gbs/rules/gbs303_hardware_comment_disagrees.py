@@ -123,7 +123,8 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
     says = "document says" if declaration.paragraph is not None else "comment says"
     source = f"the script {declaration.by}" if declaration.by else "the name says" if declaration.weak else says
     message = f"{source} {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
-    yield Finding(ITS_RULE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),), holds=_to(size, declaration))
+    holds = f"{_to(size, declaration)}, or launch it on {count(declaration.value, declaration.name)}"
+    yield Finding(ITS_RULE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),), holds=holds)
 
 
 def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quantity) -> bool:

@@ -66,9 +66,8 @@ def _wrong(count: StepCount, when: str = "", multiply: str = _MULTIPLY, leave: s
     if count.processes > _RIGHT[count.counts]:
         if count.counts != Counts.BATCHES:
             return None
-        message = (
-            f"len({count.text}) before prepare() has the batches of all processes already: on N processes the schedule is N times too long"
-        )
+        counted = f"len({count.text}) before prepare() already counts the batches of all processes"
+        message = f"{counted}: on N processes the schedule is N times too long"
         return Finding(ITS_RULE, when + message, Severity.WARNING, count.at, "length", holds=leave)
     name = "it" if when else count.text
     counted = f"{name} counts optimizer steps" if count.counts == Counts.STEPS else f"len({count.text}) has the batches of one process"
