@@ -62,6 +62,40 @@ def test_a_trainer_of_ones_own_need_not_check_what_trls_does(
     assert codes(checked(tmp_path, files)) == expected
 
 
+# dllm-reasoning/d1, diffu-grpo: prompts are completed six at a time, which is no batch of TRL's.
+CONFIG = """\
+from dataclasses import dataclass
+from typing import Optional
+from {module} import {base}
+
+
+@dataclass
+class OwnConfig({base}):
+    generation_batch_size: Optional[int] = 4
+"""
+OF_FILE = """\
+model_name_or_path: m
+dataset_name: d
+reward_funcs: [accuracy]
+per_device_train_batch_size: 6
+num_generations: 6
+generation_batch_size: 6
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "base", "expected"),
+    [
+        pytest.param("transformers", "TrainingArguments", [], id="a field of a class of its own"),
+        pytest.param("trl", "GRPOConfig", ["GBS202"], id="a field that TRL's class checks"),
+    ],
+)
+def test_a_field_of_ones_own_is_not_checked_as_trls(tmp_path: Path, module: str, base: str, expected: list[str]) -> None:
+    program = "from own import OwnConfig\n" + PROGRAM.format(imported="", used="GRPOTrainer").replace("((GRPOConfig,))", "((OwnConfig,))")
+    files = {"grpo.py": program, "own.py": CONFIG.format(module=module, base=base), "grpo.yaml": OF_FILE}
+    assert codes(checked(tmp_path, {**files, "run.sh": "torchrun --nproc_per_node 8 grpo.py --config grpo.yaml\n"})) == expected
+
+
 # verl's trainer wants a rollout to hold a mini batch; one that is made from it has a validation of its own.
 VERL = """\
 actor_rollout_ref: {actor: {ppo_mini_batch_size: 128, ppo_micro_batch_size_per_gpu: 1}, rollout: {n: 1}}

@@ -28,6 +28,7 @@ from pytest_gbs.launches.program_files import (
     trains_itself,
 )
 from pytest_gbs.launches.programs._words import opaque_word
+from pytest_gbs.launches.python_file import parsed_into, read_arguments
 from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
 from pytest_gbs.launches.visible_gpus import with_fed_gpus, with_one_gpu
 from pytest_gbs.launches.written_recipes import read_written
@@ -37,6 +38,7 @@ from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_LAUNCHED_VALUES
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.program import NO_PROGRAM, Program
+from pytest_gbs.model.quantity import RANK_FACTORS
 from pytest_gbs.readers.command_settings import CommandSetting, settings
 from pytest_gbs.readers.python import executes_files, read_executed_files
 
@@ -218,18 +220,36 @@ class LaunchResolver:
     def _as_read(self, found: FoundLaunch, framework: Framework) -> Framework:
         """`framework` without what only its own programs ask for.
 
-        Those are keys that it requires, if the program is not known to be one of them, since another may fill them in, and the
-        configuration of DeepSpeed that a Trainer compares with its arguments, if the program starts the engine itself.
+        Those are keys that it requires, if the program is not known to be one of them, since another may fill them in, the
+        configuration of DeepSpeed that a Trainer compares with its arguments, if the program starts the engine itself, and what it checks
+        of fields that a class of the program's own has in the place of its own class.
         """
         if framework.companions:
             program = found.program
             if self._tree.once(("starts engine", program), partial(starts_engine, program, self._tree.listed)):
                 framework = framework._replace(companions=())
         how = framework.recognition
-        if not framework.requirements or not (how.programs or how.uses):
-            return framework
-        own = not any(program.is_of(how.programs, how.uses) for program, _ in programs_of(found, self._tree.listed))
-        return framework._replace(requirements=()) if own else framework
+        if framework.requirements and (how.programs or how.uses):
+            programs = programs_of(found, self._tree.listed)
+            if not any(program.is_of(how.programs, how.uses) for program, _ in programs):
+                framework = framework._replace(requirements=())
+        fields = self._own_fields(found, framework) if framework.constraints and how.uses else frozenset()
+        own = {row.name for row in framework.rows if row.key[-1] in fields}.difference(RANK_FACTORS)
+        return (
+            framework._replace(constraints=tuple(each for each in framework.constraints if own.isdisjoint(each.names)))
+            if own
+            else framework
+        )
+
+    def _own_fields(self, found: FoundLaunch, framework: Framework) -> frozenset[str]:
+        """The fields of the classes that a program parses its command line into, if none of them is made from the framework's."""
+        source = program_source(found, self._tree.read)
+        classes = parsed_into(source, (word.text for word in found.start.program[1:])) if source is not None else None
+        if source is None or not classes:
+            return frozenset()
+        parsed = self._tree.once(("parsed", source.path, classes), partial(read_arguments, source, classes, self._tree.listed))
+        is_own = parsed is not None and not Program("", parsed.imports).is_of((), framework.recognition.uses)
+        return parsed.fields if parsed is not None and is_own else frozenset()
 
     def _reading(self, found: FoundLaunch, word: Word) -> FoundLaunch:
         """`found`, its launch knowing whether the program reads the recipe at all."""
