@@ -125,6 +125,15 @@ def test_fewer_words_leave_the_findings_and_more_list_the_files() -> None:
     assert "unreadable   broken.yaml  not UTF-8 at byte 3\n" in loud
 
 
+def test_files_that_are_not_read_are_named_where_no_finding_does() -> None:
+    broken = next(file for file in REPORT.files if file.path == "broken.yaml")
+    two = REPORT._replace(files=(*REPORT.files, broken._replace(path="other.json")))
+    told = REPORT._replace(files=tuple(file._replace(findings=REPORT.findings()[:1]) if file is broken else file for file in REPORT.files))
+    texts = [find("text").render(each, FormatOptions()) for each in (two, told)]
+    assert "unreadable: broken.yaml and 1 more; gbs check -v names them\n" in texts[0]
+    assert "unreadable:" not in texts[1]
+
+
 def test_a_finding_of_two_files_is_reported_once() -> None:
     doubled = REPORT._replace(files=(*REPORT.files, REPORT.files[0]._replace(document=2)))
     assert find("concise").render(doubled, FormatOptions()) == find("concise").render(REPORT, FormatOptions())

@@ -105,6 +105,7 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
         yield unclaimed_in_words(unclaimed)
     for _, outcome in open_claims(report):
         yield f"undetermined: {places.where(outcome.at)}  {open_claim(outcome)}"
+    yield from _unread(report)
     consistent = sum(word_of(file, report) == CONSISTENT for file in report.files)
     if consistent:
         yield _consistent_in_words(consistent)
@@ -114,6 +115,15 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
         yield "nothing was verified"
     if report.advice:
         yield escape(report.advice)
+
+
+def _unread(report: Report) -> Iterator[str]:
+    """Yield a line about the files that can't be read and have no finding that says so, since they don't seem to be recipes."""
+    silent = {file.path: file.problem or "" for file in report.files if file.role == Role.UNREADABLE and not file.findings}
+    if len(silent) == 1:
+        yield from (f"unreadable: {escape(path)}  {escape(problem)}" for path, problem in silent.items())
+    elif silent:
+        yield f"unreadable: {escape(next(iter(silent)))} and {len(silent) - 1:,} more; gbs check -v names them"
 
 
 def unclaimed_in_words(number: int) -> str:
