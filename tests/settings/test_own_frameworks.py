@@ -499,8 +499,8 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             'derive = "realise_rank_batch"\n' + SHORT,
-            'acme.toml:1: derive is "realise_rank_batch": expected "realise_rank_batches", "realise_running_batch",'
-            ' "realise_divided_batches", "realise_whole_micro_batches", "accumulate_to_a_nominal_batch",'
+            'acme.toml:1: derive is "realise_rank_batch": expected "realise_rank_batches", "realise_rollout_batch",'
+            ' "realise_running_batch", "realise_divided_batches", "realise_whole_micro_batches", "accumulate_to_a_nominal_batch",'
             ' "accumulate_where_both_are_given", "accumulate_where_a_global_batch_is_given", "fill_accumulation", "run_alone",'
             ' "reduce_micro_batch", "schedule_accumulation", "clamp_to_the_processes", "leave_out_generation", "count_the_devices",'
             ' "raise_micro_batch_to_groups", "raise_step_to_groups", "raise_to_whole_groups" or "size_from_the_depth"',
