@@ -84,13 +84,13 @@ class _Document:
                     subjects = _merged((*named, *(each for each in subjects if each.recipe in recipes)))
                 if len(subjects) > MOST_SUBJECTS:
                     continue
+                stated = section.values(paragraph.block) if shown else values
+                beside = [one for one in section.paragraphs if shown and one.block == paragraph.block]
+                batches = {each.value for one in beside for each in one.declarations if each.name in CLAIMED}
                 for declaration in paragraph.declarations:
                     certain = len(subjects) == 1 or (len(subjects) == 2 and declaration.text.lower().startswith("both "))
                     if not named and not shown and (paragraph.row or paragraph.block):
                         certain = False  # of a model, for example, that no file names, or of a command that starts nothing known
-                    stated = section.values(paragraph.block) if shown else values
-                    beside = (one.declarations for one in section.paragraphs if shown and one.block == paragraph.block)
-                    batches = {each.value for declarations in beside for each in declarations if each.name in CLAIMED}
                     judges = certain and _judges(declaration, stated, bool(shown))
                     weak = declaration.weak and certain and len(batches) == 1
                     each = declaration if judges else declaration._replace(force=_otherwise(declaration), weak=weak)

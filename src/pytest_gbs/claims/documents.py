@@ -182,11 +182,11 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
     for place, line in (*prose(source, start, stop), (stop, "")):
         in_table = line.lstrip().startswith("|")
         if lines and (not line.strip() or in_table or line.startswith("#") or _item().match(line)):
-            block = pointed_at(source.text, lines[0][0], lines[-1][0] + len(lines[-1][1]), shown)
-            for each in _paragraph(source, [(at, _plain(one)) for at, one in lines]):
-                yield each._replace(block=block)
+            found = list(_paragraph(source, [(at, _plain(one)) for at, one in lines]))
+            block = pointed_at(source.text, lines[0][0], lines[-1][0] + len(lines[-1][1]), shown) if found or rows else None
+            yield from (each._replace(block=block) for each in found)
             if block is not None and rows:  # `| stage1 | 512 |` and then `Training script for stage1 as follows:`
-                said = _label().findall("\n".join(one for _, one in lines))
+                said = set(_label().findall("\n".join(one for _, one in lines)))
                 rows = [(label, each._replace(block=block) if label in said else each) for label, each in rows]
             lines = []
         if not in_table:

@@ -45,15 +45,11 @@ class Evaluator(Classes):
         made_of = library_argument(node) if name in OF_LIBRARIES else None
         if made_of is not None:
             return self._of_library(name, node, made_of, scope)
-        if name == FROM_CLI or (name in RUNS and node.args):
-            return (
-                self._from_cli(node)
-                if name == FROM_CLI
-                else self._with_flags(self._made(node.args[0], scope, None), node) or self.lost(node)
-            )
-        world = self._world(name, node)
-        if world is not None:
-            return world
+        if name in RUNS and node.args:
+            return self._with_flags(self._made(node.args[0], scope, None), node) or self.lost(node)
+        of_launch = self._from_cli(node) if name == FROM_CLI else self._world(name, node)
+        if of_launch is not None:
+            return of_launch
         if name in ENVIRONMENT and node.args:
             return self.of_environment(self.value(node.args[0], scope), node.args[1] if len(node.args) > 1 else None, node, scope)
         if isinstance(node.func, ast.Attribute) and last in TEXT_METHODS:
