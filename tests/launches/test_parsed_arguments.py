@@ -132,6 +132,64 @@ def test_classes_that_a_function_of_its_own_parses(above: str, more: str, wanted
     assert [batch for _, batch in titled_batches(checked(tmp_path, files))] == wanted  # 8 x 2 x 4
 
 
+# Another file has the classes and the parser, and makes the Trainer's arguments of its own: rui-ye/OpenFedLLM, config.py at d41ceec.
+FEDERATED = (
+    """
+from trl import DPOTrainer
+from config import own, options_of
+
+for turn in range(own.rounds):
+    DPOTrainer(args=options_of(own, turn)).train()
+"""
+    + "print('done')\n" * 25
+)
+OWN_CLASS = """
+from dataclasses import dataclass
+from transformers import HfArgumentParser, TrainingArguments
+
+@dataclass
+class Own:
+    batch_size: int = 16
+    gradient_accumulation_steps: int = 1
+
+(own,) = HfArgumentParser(Own).parse_args_into_dataclasses()
+
+def options_of(own, turn):
+    return TrainingArguments("out", per_device_train_batch_size=own.batch_size, learning_rate=0.1 / turn)
+"""
+WORDS = "--batch_size 2 --gradient_accumulation_steps 2 --model_name_or_path m --learning_rate 1e-4 --max_steps 900"
+OWN_PARSER = """
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch_size", type=int, default=16)
+own = parser.parse_args()
+"""
+OF_TRAINER = """
+from transformers import HfArgumentParser
+from trl import DPOConfig
+
+(own,) = HfArgumentParser(DPOConfig).parse_args_into_dataclasses()
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        pytest.param({"train.py": FEDERATED, "config.py": OWN_CLASS}, [None], id="classes of its own in another file"),
+        pytest.param({"train.py": FEDERATED, "config.py": OWN_PARSER}, [None], id="a parser of its own in another file"),
+        pytest.param({"train.py": OWN_CLASS + FEDERATED}, [None], id="classes of its own"),
+        pytest.param({"train.py": FEDERATED, "config.py": OF_TRAINER}, [64], id="the trainer's arguments in another file"),
+        pytest.param({"train.py": FEDERATED, "config.py": "own = 1\n"}, [64], id="nothing parses"),
+    ],
+)
+def test_a_default_is_the_frameworks_where_its_arguments_are_parsed(
+    files: dict[str, str], wanted: list[int | None], tmp_path: Path
+) -> None:
+    report = checked(tmp_path, {**files, "run.sh": f"torchrun --nproc_per_node 4 train.py {WORDS}\n"})
+    assert [batch for _, batch in titled_batches(report)] == wanted  # 8 by default x 2 x 4
+
+
 @pytest.mark.parametrize(("command", "title"), [("sft", "TRL (SFT)"), ("grpo", "TRL (GRPO)")])
 def test_each_sub_command_has_its_class(command: str, title: str, tmp_path: Path) -> None:
     program = f"""{IMPORTS}

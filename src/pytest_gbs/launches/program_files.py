@@ -12,7 +12,16 @@ from typing import Final
 
 from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.launches.own_trainers import has_own_trainer, takes_prompts
-from pytest_gbs.launches.python_file import PythonFile, imported_paths, parsed_into, paths_of, read_arguments, read_imports
+from pytest_gbs.launches.python_file import (
+    PythonFile,
+    are_own,
+    imported_paths,
+    names_parser,
+    parsed_into,
+    paths_of,
+    read_arguments,
+    read_imports,
+)
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_IMPORTS
@@ -82,12 +91,15 @@ def programs_of(found: FoundLaunch, read: Read) -> Iterator[tuple[Program, Pytho
     file = read_imports(source) if source is not None else None
     if source is None or file is None:
         return
-    classes = parsed_into(source, (word.text for word in found.start.program[1:]))
+    words = tuple(word.text for word in found.start.program[1:])
+    classes = parsed_into(source, words)
     if classes is None:
         return
     parsed = read_arguments(source, classes, read)
     if parsed is not None:
         yield Program("", parsed.imports, alone=True, path=path), parsed
+    elif are_own(source, classes) or _is_parsed_elsewhere(file, source, words, read):
+        file = file._replace(parses_itself=True)
     yield Program("", file.imports, alone=True, path=path), file
     if file.thin:
         for path in imported_paths(file, source.path):
@@ -99,6 +111,22 @@ def programs_of(found: FoundLaunch, read: Read) -> Iterator[tuple[Program, Pytho
         handed = read_arguments(source, tuple(sorted(name for name in file.imports if name.endswith("TrainingArguments"))), read)
         if handed is not None:
             yield Program("", handed.imports, alone=True, path=path), handed
+
+
+def _is_parsed_elsewhere(file: PythonFile, source: Source, words: tuple[str | None, ...], read: Read) -> bool:
+    """Whether a program without a parser imports a file that has one, and none of those parses into a class of a framework."""
+    if file.parses_itself or names_parser(file.imports):
+        return False
+    own = False
+    for path in imported_paths(file, source.path):
+        inner = _source(path, read)
+        if inner is None or "ArgumentParser" not in inner.text:
+            continue
+        classes, imported = parsed_into(inner, words), read_imports(inner)
+        if classes and read_arguments(inner, classes, read) is not None:
+            return False
+        own = own or are_own(inner, classes or ()) or (imported is not None and imported.parses_itself)
+    return own
 
 
 def starts_engine(program: str | None, read: Read) -> bool:

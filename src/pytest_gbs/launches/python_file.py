@@ -61,9 +61,14 @@ def read_imports(source: Source) -> PythonFile | None:
     imports = frozenset((*(each.name for each in modules.values()), *_taken(nodes), *_looked_up(nodes, named)))
     fields = frozenset(_fields(nodes))
     roots = {name.partition(".")[0] for name in imports}
-    parses_itself = not _PARSERS.isdisjoint(roots) and not any(name.endswith(_OF_FRAMEWORKS) for name in imports)
+    parses_itself = not _PARSERS.isdisjoint(roots) and not names_parser(imports)
     thin = sum(isinstance(node, ast.stmt) for node in nodes) <= MOST_THIN_STATEMENTS
     return PythonFile(imports, fields, parses_itself, thin)
+
+
+def names_parser(imports: frozenset[str]) -> bool:
+    """Whether one of `imports` is a framework's parser of arguments."""
+    return any(name.endswith(_OF_FRAMEWORKS) for name in imports)
 
 
 def _taken(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
@@ -115,6 +120,11 @@ def parsed_into(source: Source, words: Iterable[str | None]) -> tuple[str, ...] 
     command = next((word for word in words if word in parsed), None) or ""
     names = parsed.get("", ()) + (parsed[command] if command else ())
     return names if names or not any(parsed) else None
+
+
+def are_own(source: Source, classes: tuple[str, ...]) -> bool:
+    """Whether `classes` are of the file itself, each with fields."""
+    return bool(classes) and all(read_class(source, name)[1] for name in classes)
 
 
 def read_arguments(source: Source, classes: tuple[str, ...], read: Read) -> PythonFile | None:
