@@ -59,7 +59,8 @@ def test_exit_code(arguments: str, code: int, repo: Path, gbs: Gbs) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        pytest.param("recipes", "gbs: no command 'recipes'; did you mean: gbs check recipes", id="a path for a command"),
+        pytest.param("good", "gbs: no command 'good'; did you mean: gbs check good", id="a path for a command"),
+        pytest.param("explain", "gbs: no command 'explain'; gbs --help lists the commands", id="a word of another tool"),
         pytest.param("chekc", "gbs: no command 'chekc'; did you mean: gbs check", id="a slip"),
         pytest.param("--strict", "gbs: no option '--strict'; gbs --help lists the commands", id="an option for a command"),
         pytest.param("check nowhere", "gbs: no such file or folder: nowhere", id="no such path"),

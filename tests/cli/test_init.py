@@ -77,10 +77,21 @@ def test_errors_that_are_there_need_not_stop_anyone(repo: Path, gbs: Gbs) -> Non
 
 def test_a_lock_without_entries_is_not_written(repo: Path, gbs: Gbs) -> None:
     said = gbs("init", "--lock")
-    assert (
-        "\ngbs.lock was not written: of no recipe or launch even the batch of one GPU is known; gbs show says what is missing\n" in said.out
-    )
+    assert "\ngbs.lock was not written: there is no recipe and no launch; gbs check says where it looked\n" in said.out
+    assert NEXT not in said.out
     assert not (repo / "gbs.lock").exists()
+
+
+def test_in_a_folder_of_the_repository_it_names_the_files_at_the_root_as_git_does(
+    repo: Path, gbs: Gbs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=repo, check=True)
+    write(repo, {"recipes/sft/sft.yaml": UNCLAIMED})
+    monkeypatch.chdir(repo / "recipes/sft")
+    said = gbs("init", "--ci", "none", "--lock").out
+    assert "next: git add ../../gbs.toml ../../.pre-commit-config.yaml ../../gbs.lock and commit\n" in said
+    assert "next: pre-commit install" in said
+    assert gbs("lock", "--check").out == "../../gbs.lock is up to date: 1 recipe\n"
 
 
 def test_a_lock_that_is_there_stays(repo: Path, gbs: Gbs) -> None:

@@ -232,10 +232,14 @@ class TestErrors:
 
 def test_a_repository_without_recipes_exits_with_3(repo: Path, gbs: Gbs) -> None:
     said = gbs("lock")
-    assert (said.code, said.out) == (
-        3,
-        "gbs.lock was not written: of no recipe or launch even the batch of one GPU is known; gbs show says what is missing\n",
-    )
+    assert (said.code, said.out) == (3, "gbs.lock was not written: there is no recipe and no launch; gbs check says where it looked\n")
+    assert not (repo / "gbs.lock").exists()
+
+
+def test_recipes_without_any_known_batch_are_not_locked(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED.replace("size: 4", "size: ${oc.env:BATCH}")})
+    why = "of no recipe or launch even the batch of one GPU is known; gbs show says what is missing"
+    assert gbs("lock").out == f"gbs.lock was not written: {why}\n"
     assert not (repo / "gbs.lock").exists()
 
 

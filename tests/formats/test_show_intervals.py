@@ -28,6 +28,7 @@ def test_a_pair_is_two_sequences(hardware: list[str], tmp_path: Path, capsys: py
         pytest.param("save_strategy: steps\nsave_steps: 100\n", "every 100 steps = 6,400 samples", id="steps"),
         pytest.param("save_strategy: epoch\nsave_steps: 100\n", "every epoch", id="epochs"),
         pytest.param("save_strategy: 'no'\n", "never, save_strategy: 'no'", id="never"),
+        pytest.param("save_strategy: best\n", "save_strategy: best", id="when it is better than before"),
     ],
 )
 def test_saves_are_shown_as_they_happen(more: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,6 +37,20 @@ def test_saves_are_shown_as_they_happen(more: str, line: str, tmp_path: Path, ca
     assert main(["show", str(path)]) == 0
     saves = [text for text in capsys.readouterr().out.splitlines() if text.strip().startswith("saves")]
     assert [text.split("saves", 1)[1].strip() for text in saves] == [line]
+
+
+def test_what_a_command_line_turns_off_is_shown_as_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The scripts of hkust-nlp/deita end with flags like these."""
+    (tmp_path / "sft.py").write_text(
+        "from transformers import HfArgumentParser, TrainingArguments\n"
+        "(args,) = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()\n",
+        encoding="utf-8",
+    )
+    words = '--output_dir o --per_device_train_batch_size 4 --save_strategy "no" --eval_strategy no'
+    (tmp_path / "run.sh").write_text(f"torchrun --nproc_per_node 8 sft.py {words}\n", encoding="utf-8")
+    assert main(["show", str(tmp_path / "run.sh")]) == 0
+    lines = [line.split(maxsplit=1)[1] for line in capsys.readouterr().out.splitlines() if "_strategy" in line]
+    assert lines == ["-   eval_strategy: no", "never, save_strategy: no"]
 
 
 def test_an_interval_that_a_program_computes_is_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

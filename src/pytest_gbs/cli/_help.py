@@ -9,6 +9,7 @@ from pytest_gbs import __version__
 from pytest_gbs.cli._command import commands, find
 from pytest_gbs.cli._output import complain, emit
 
+_CLOSE = 0.75  # difflib's ratio from which on a command is offered
 _HEAD = """\
 gbs: computes the global batch size of LLM training recipes, shows where each
 number comes from, and reports what breaks it.
@@ -36,13 +37,13 @@ def version() -> int:
 
 def no_command(word: str) -> int:
     """Say that there is no command `word`, and which one was probably meant."""
-    close = get_close_matches(word, commands(), 1)
+    close = get_close_matches(word, commands(), 1, _CLOSE)
     if word.startswith("-"):
         meant = "gbs --help lists the commands, gbs COMMAND --help their options"
-    elif close and not os.path.lexists(word):
-        meant = f"did you mean: gbs {close[0]}"
-    else:
+    elif os.path.lexists(word):
         meant = f"did you mean: gbs check {word}"
+    else:
+        meant = f"did you mean: gbs {close[0]}" if close else "gbs --help lists the commands"
     kind = "option" if word.startswith("-") else "command"
     complain(f"no {kind} '{word}'; {meant}")
     return 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,7 @@ from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._shared import request_for
 from pytest_gbs.cli._snippets import SETTINGS, SYSTEMS, Snippet, snippets
 from pytest_gbs.cli._streams import agrees
-from pytest_gbs.cli.lock import NOTHING_TO_LOCK, first_lock
+from pytest_gbs.cli.lock import first_lock, nothing_to_lock
 from pytest_gbs.files.decode import decode
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import find_root, has_settings, leads_outside
@@ -51,18 +52,20 @@ def run(arguments: argparse.Namespace) -> int:
     if not _is_folder(folder):
         raise UsageError(f"no such folder: {arguments.folder}")
     root = find_root(folder)
+    above = os.path.relpath(root, here()) if Path(here()).is_relative_to(root) else "."
+    seen = "" if above == "." else f"{above}/"
     wanted = list(snippets(str(root), _names(root), arguments.ci))
     only_shows = arguments.dry_run or arguments.diff
-    errors, unlocked = 0, False
+    errors, unlocked = 0, ""
     if not _exists(root / _LOCK) and (arguments.lock or (not only_shows and agrees(_QUESTION))):
         text, report = first_lock(request_for([str(root)], CommandLineHardware()))
         wanted += [Snippet(_LOCK, text)] if text else []
-        unlocked = not text
+        unlocked = "" if text else nothing_to_lock(report)
         errors = len(set(report.findings(Severity.ERROR)))
-    answers = [_place(root, snippet, arguments) for snippet in wanted]
+    answers = [_place(root, snippet, arguments, seen) for snippet in wanted]
     if unlocked:
-        answers.append(f"{NOTHING_TO_LOCK}\n")
-    emit("".join(answers) + ("" if only_shows else _next(root, answers, errors)))
+        answers.append(f"{unlocked}\n")
+    emit("".join(answers) + ("" if only_shows else _next(root, answers, errors, unlocked)))
     return 0
 
 
@@ -78,16 +81,16 @@ def _names(root: Path) -> frozenset[str]:
         raise UsageError(f"{root}: {error.strerror or error}") from error
 
 
-def _next(root: Path, answers: list[str], errors: int) -> str:
+def _next(root: Path, answers: list[str], errors: int, unlocked: str) -> str:
     """What is left to do, a line each."""
     lines = []
     if errors:
         lines.append(f"next: fix the {counted(errors, 'error')} that gbs check reports, or accept what is there for now:")
         lines.append(f'      gbs check --write-baseline {_BASELINE}, and baseline = "{_BASELINE}" in the settings')
     lines.extend(_own_framework(root))
-    if not _exists(root / _LOCK):
+    if not _exists(root / _LOCK) and not unlocked:
         lines.append("next: gbs lock writes the batch size of each recipe to gbs.lock: commit it, and a change fails the hook and CI")
-    if "wrote .pre-commit-config.yaml\n" in answers:
+    if any(line.startswith("wrote ") and line.endswith(".pre-commit-config.yaml\n") for line in answers):
         lines.append("next: pre-commit install runs the hook at each commit (pip install pre-commit)")
     written = [line.removeprefix("wrote ").rstrip("\n") for line in answers if line.startswith("wrote ")]
     if written:
@@ -139,22 +142,22 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _place(root: Path, snippet: Snippet, arguments: argparse.Namespace) -> str:
-    """Write one snippet unless its file is there; return what to say."""
+def _place(root: Path, snippet: Snippet, arguments: argparse.Namespace, seen: str) -> str:
+    """Write one snippet unless its file is there; return what to say, with the path of the root as it is `seen` from here."""
     there = next((name for name in (snippet.path, *snippet.instead) if _exists(root / name)), None)
     if there is None and snippet.path == "gbs.toml" and _has_table(root):
-        return "" if arguments.diff else "kept pyproject.toml: it has [tool.gbs]\n"
+        return "" if arguments.diff else f"kept {seen}pyproject.toml: it has [tool.gbs]\n"
     if there is not None:
-        return _patch_of(there, root, snippet) if arguments.diff else f"kept {there}{_addition(there, root, snippet)}\n"
+        return _patch_of(there, root, snippet) if arguments.diff else f"kept {seen}{there}{_addition(there, root, snippet)}\n"
     if arguments.diff:
         added = "".join(f"+{line}\n" for line in snippet.text.splitlines())
         return f"--- /dev/null\n+++ b/{snippet.path}\n@@ -0,0 +1,{snippet.text.count(chr(10))} @@\n{added}"
     if arguments.dry_run:
-        return f"would write {snippet.path}\n"
+        return f"would write {seen}{snippet.path}\n"
     if leads_outside(str(root / snippet.path), str(root)):
         raise UsageError(f"{snippet.path} leads out of the repository: a link is in the way; nothing is written there")
     _write(root / snippet.path, snippet.text)
-    return f"wrote {snippet.path}\n"
+    return f"wrote {seen}{snippet.path}\n"
 
 
 def _exists(path: Path) -> bool:

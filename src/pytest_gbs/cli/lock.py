@@ -17,6 +17,7 @@ from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.regular import MISSING, read_bytes
 from pytest_gbs.files.writing import FileChange, write_together
 from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._summary import launches
 from pytest_gbs.history.lock import entries, locked, records
 from pytest_gbs.history.lockfile import NAME, write_lock
 from pytest_gbs.model.errors import SettingsError, UsageError
@@ -26,9 +27,6 @@ from pytest_gbs.model.locked import Record
 from pytest_gbs.model.report import Report
 from pytest_gbs.rules import named
 
-NOTHING_TO_LOCK: Final = (
-    "gbs.lock was not written: of no recipe or launch even the batch of one GPU is known; gbs show says what is missing"
-)
 _LISTED: Final = 12  # entries of a file that was not there, all of which are new
 
 
@@ -58,7 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     now = text.replace(b"\n", b"\r\n") if b"\r\n" in was else text
     if not arguments.quiet:
         changes = _changes(old, new) if was or len(new) <= _LISTED else ()
-        emit("".join(f"{escape(line)}\n" for line in (*changes, *_summary(report, new, was, now, arguments.check))))
+        emit(
+            "".join(
+                f"{escape(line)}\n" for line in (*changes, *_summary(report, new, was, now, check=arguments.check, seen=request.seen(NAME)))
+            )
+        )
     if broken:
         complain(broken)
     if arguments.check:
@@ -80,6 +82,13 @@ def first_lock(request: CheckRequest) -> tuple[str, Report]:
         raise UsageError(report.internal[0].words)
     new = _new(report, request, {}, partly=False)
     return write_lock(new, named("differs-from-lock").code) if new else "", report
+
+
+def nothing_to_lock(report: Report) -> str:
+    """Why no lock is written, and which command says more."""
+    if not report.recipes() and not launches(report):
+        return "gbs.lock was not written: there is no recipe and no launch; gbs check says where it looked"
+    return "gbs.lock was not written: of no recipe or launch even the batch of one GPU is known; gbs show says what is missing"
 
 
 def _report(request: CheckRequest) -> Report:
@@ -131,14 +140,15 @@ def _changes(old: Mapping[str, Record], new: Mapping[str, Record]) -> Iterator[s
                 yield f"changed  {name}: {words(before)} to {words(after)}{f' ({operands})' if operands else ''}"
 
 
-def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, check: bool) -> Iterator[str]:
+def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, *, check: bool, seen: str) -> Iterator[str]:
+    """Yield what was done with the lock, whose path is `seen` from the current folder, or would be."""
     if not (new or was):
-        yield NOTHING_TO_LOCK
+        yield nothing_to_lock(report)
         return
-    launches = sum(" @ " in name for name in new)
-    locked = counted(len(new) - launches, "recipe") + (f" and {counted(launches, 'launch')}" if launches else "")
+    launched = sum(" @ " in name for name in new)
+    locked = counted(len(new) - launched, "recipe") + (f" and {counted(launched, 'launch')}" if launched else "")
     done = "is up to date" if was == now else ("would change" if was else "would be written") if check else "written"
-    yield f"gbs.lock {done}: {locked}" + ("; if that is intended, run gbs lock and commit it" if check and was != now else "")
+    yield f"{seen} {done}: {locked}" + ("; if that is intended, run gbs lock and commit it" if check and was != now else "")
     names = {name for name, _, _ in entries(report)}
     unknown = sorted(names - new.keys())
     if unknown and new:

@@ -173,6 +173,8 @@ def _other_interval(run: Run, name: str) -> _Interval | None:
             if isinstance(node, Scalar) and node.tag is None:  # one that is computed has a tag
                 if node.text == "epoch":
                     return _Interval("every epoch")
-                written = escape(node.text) if node.plain else f"'{escape(node.text)}'"
-                return _Interval(f"{escape(dotted(condition.key))}: {written}", never=True)
+                # `--save_strategy no` of a command line was read as YAML has it.
+                text = "no" if node.text == "false" and "steps" in condition.values else node.text
+                written = escape(text) if node.plain else f"'{escape(text)}'"
+                return _Interval(f"{escape(dotted(condition.key))}: {written}", never=text != "best")
     return None
