@@ -201,6 +201,47 @@ def test_a_plain_batch_of_the_command_that_is_pointed_at_is_none_of_its_sizes(tm
     assert [(each.code, each.severity) for each in report.findings()] == [("GBS301", "warning")]
 
 
+IN_BLOCK = "# Train\n\n```bash\n{lines}\n```\n"
+LAUNCHED = command().strip().split("\n")[1]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(f"# global batch size 128 on 4 GPUs\n{LAUNCHED}", id="as it says"),
+        pytest.param(f"{LAUNCHED}  # global batch size 128, 4 GPUs", id="as it says, behind"),
+        pytest.param(f"# if you have 8 GPUs, the global batch size is 256\n{LAUNCHED}", id="a condition"),
+        pytest.param(f"# at least 8 GPUs\n{LAUNCHED}", id="a bound"),
+        pytest.param(f"# global batch size 64\npython other.py\n# then\n{LAUNCHED}", id="above another command"),
+        pytest.param(f"python other.py  # global batch size 64\n{LAUNCHED}", id="behind another command"),
+        pytest.param(f"# global batch size 64\n{LAUNCHED}\n{LAUNCHED.replace('size 4', 'size 2')}", id="above two launches"),
+        pytest.param(f"{LAUNCHED}\n# global batch size 64", id="below"),
+        pytest.param(f"{LAUNCHED} --run_name 'a # global batch size 64'", id="in quotes"),
+        pytest.param(f"# add --gradient_accumulation_steps 4 for a global batch size of 64\n{LAUNCHED}", id="another flag"),
+    ],
+)
+def test_a_comment_in_a_block_may_be_about_something_else(tmp_path: Path, lines: str) -> None:
+    assert codes(checked(tmp_path, {"README.md": IN_BLOCK.format(lines=lines), "train.py": TRAINER})) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        pytest.param(f"# global batch size 64\n{LAUNCHED}", "GBS301", id="above"),
+        pytest.param(f"# global batch size 64\nexport A=1\n\n{LAUNCHED}", "GBS301", id="above other lines"),
+        pytest.param(f"# global batch size 64\n{LAUNCHED}\n# global batch size 128\n{LAUNCHED}", "GBS301", id="of the first"),
+        pytest.param(f"{LAUNCHED}  # global batch size 64", "GBS301", id="behind"),
+        pytest.param(LAUNCHED.replace(" train.py", " \\\n    train.py") + " # global batch size 64", "GBS301", id="behind its last line"),
+        pytest.param(f"# on 8 GPUs\n{LAUNCHED}", "GBS303", id="hardware"),
+        pytest.param("bash run/a.sh  # 8 x A100", "GBS303", id="hardware of a script"),
+        pytest.param("# 8 GPUs, global batch size 64\nbash run/a.sh", "GBS301", id="the batch of a script"),
+    ],
+)
+def test_a_comment_in_a_block_is_about_the_command_that_it_is_beside(tmp_path: Path, lines: str, wanted: str) -> None:
+    files = {"README.md": IN_BLOCK.format(lines=lines), "train.py": TRAINER, "run/a.sh": LAUNCHED}
+    assert codes(checked(tmp_path, files)) == [wanted]
+
+
 def test_a_script_that_gets_variables_alone_is_itself(tmp_path: Path) -> None:
     assert scripts(tmp_path, STARTED.format(batch=512, line="bash run/a.sh ${rank} $address")) == ["GBS301"]
 

@@ -46,6 +46,18 @@ def test_a_hardware_comment_that_is_wrong_is_found(comment: str, message: str, t
     assert (finding.code, finding.severity, finding.message) == ("GBS303", "warning", message)
 
 
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        pytest.param(f'# runs on 8 GPUs\n{LAUNCH.strip()} "$@"\n', ["GBS303"], id="more words for the program"),
+        pytest.param(f"# runs on 8 GPUs\n{LAUNCH.strip()} --seed ${{SEED:-1}} --max_steps ${{STEPS:-100}}\n", ["GBS303"], id="other defaults"),
+        pytest.param(f"# runs on 8 GPUs\n\n# change this\nN=4\n{LAUNCH.replace('4', '$N')}", [], id="a number to change"),
+    ],
+)
+def test_what_a_user_may_choose_is_no_doubt_about_the_gpus(script: str, expected: list[str], tmp_path: Path) -> None:
+    assert codes(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": script})) == expected
+
+
 def test_gpus_that_swift_does_not_see_are_not_its_own(tmp_path: Path) -> None:
     finding = only(checked(tmp_path, {"run.sh": f"# 8 GPUs\nNPROC_PER_NODE=2 CUDA_VISIBLE_DEVICES=0,1,2,3 {SWIFT}"}))
     assert (finding.code, finding.message) == ("GBS303", "comment says 8 GPUs, but swift sft starts 2 processes")
@@ -84,6 +96,7 @@ def test_hardware_in_a_document_is_not_that_of_a_command(said: str, tmp_path: Pa
         pytest.param("On 8 GPUs:", id="a colon"),
         pytest.param("For example, to train our base model on 8 GPUs, run:", id="for example, run"),
         pytest.param("To train our base model with 8 GPUs, you can run", id="run, without a colon"),
+        pytest.param("By default, we use 8 GPUs:", id="we use"),
     ],
 )
 def test_hardware_of_the_command_that_a_document_points_at_is_compared(said: str, tmp_path: Path) -> None:

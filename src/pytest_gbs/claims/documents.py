@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
 
+from pytest_gbs.claims.block_comments import comments_in_blocks
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.claims.grammars._candidate import digit
 from pytest_gbs.claims.pointing import Pointed, code_blocks, pointed_at, started_scripts
@@ -35,7 +37,7 @@ class Paragraph(NamedTuple):
     """A paragraph, an item of a list or a row of a table: what it states, and the files that it names.
 
     `row` is true of a row of a table with several columns, which is about what it names and nothing else. `block` is the code
-    block that it points at.
+    block that it points at, or the commands that it is a comment on: such a `comment` is about them and nothing else.
     """
 
     start: int
@@ -43,6 +45,7 @@ class Paragraph(NamedTuple):
     names: tuple[str, ...]
     row: bool = False
     block: Pointed | None = None
+    comment: bool = False
 
 
 class Section(NamedTuple):
@@ -80,7 +83,7 @@ def read_sections(source: Source) -> tuple[Section, ...]:
     if len(lower) > LONGEST_PROSE or name.startswith(_HISTORIES) or not any(map(lower.__contains__, _WORDS)):
         return ()
     found: list[Section] = []
-    shown = code_blocks(source)
+    shown, commented = code_blocks(source), tuple(comments_in_blocks(source))
     skipped = 0  # the level of the heading whose section is left out
     stated = 0
     for number, (level, start, stop, heading) in enumerate(_headed(source)):
@@ -91,7 +94,7 @@ def read_sections(source: Source) -> tuple[Section, ...]:
         skipped = level if level and _is_elsewhere(heading.lower()) else 0
         if not skipped:
             paragraphs: list[Paragraph] = []
-            for each in _paragraphs(source, start, stop, shown):
+            for each in (*_paragraphs(source, start, stop, shown), *_comments(source, start, stop, commented)):
                 stated += len(each.declarations)
                 if stated > MOST_STATED:
                     return ()
@@ -201,6 +204,13 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
     yield from (each for _, each in rows)
 
 
+def _comments(source: Source, start: int, stop: int, commented: Sequence[tuple[CommentBlock, Pointed]]) -> Iterator[Paragraph]:
+    """Yield the comments in the code blocks of a section that state something; `commented` are those of the document, in order."""
+    first = bisect_left(commented, start, key=lambda each: each[1].start)
+    for comment, commands in takewhile(lambda each: each[1].start < stop, commented[first:]):
+        yield from (each._replace(block=commands, comment=True) for each in _stated(source, comment))
+
+
 _label = lazy_pattern(r"[A-Za-z]\w+(?:[.-]\w+)*")
 
 
@@ -302,10 +312,10 @@ def _plain_batches(source: Source, block: CommentBlock) -> tuple[Declaration, ..
     places = sorted({*(offset for offset, _ in block.pieces), *starts})
     pieces = ((at + len(_GLOBAL) * bisect_right(starts, at), block.locate(source.path, at, at).start) for at in places)
     called = block._replace(text=_batch().sub(lambda match: _GLOBAL + str(match[0]), block.text), pieces=tuple(pieces))
-    found = (each for each in read_declarations((called,), source.path) if each.name == Name.GLOBAL_BATCH_SIZE and each.sum is None)
+    found = (each for each in read_declarations((called,), source.path) if each.name == Name.GLOBAL_BATCH_SIZE and (each.sum is None or each.sum.value == each.value))
     stated = (each for each in found if each.force in (Force.STATES, Force.HISTORY))
     text = {each: each.text.replace(_GLOBAL, "") for each in stated}
-    return tuple(each._replace(force=Force.CONFIRMS, text=said, weak=each.force == Force.STATES) for each, said in text.items())
+    return tuple(each._replace(force=Force.CONFIRMS, text=said, weak=each.force == Force.STATES, sum=None) for each, said in text.items())
 
 
 _GLOBAL: Final = "global "

@@ -57,6 +57,6 @@ def started_scripts(text: str, start: int, stop: int) -> tuple[str, ...]:
 
 _started = lazy_pattern(
     r"^[ \t]*(?:\$[ \t]+)?(?:(?:bash|sh|sbatch)[ \t]+|(?=\./))(?:\./)?([\w+-][\w.+/-]{0,300}\.(?:sh|slurm|sbatch))"
-    r"(?:[ \t]+\$\{?\w{1,100}\}?)*[ \t]*$",
+    r"(?:[ \t]+\$\{?\w{1,100}\}?)*[ \t]*(?:[ \t]#[^\n]*)?$",
     re.MULTILINE,
 )

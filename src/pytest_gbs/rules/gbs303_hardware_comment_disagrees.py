@@ -8,7 +8,7 @@ the GPUs that the job allocates: GPUs kept for generation are not a contradictio
 holds if either reading does. Where the comments state none, the name of a script that trains once does: `run_8gpus.sh`.
 
 A sentence of a document is compared in the same way if it points at the one command that it is about: "on 8 GPUs, run the following
-command".
+command". So is a comment in a code block that is above one command, or behind it.
 
 In a recipe the comment is compared with the keys of the framework itself (`trainer.num_nodes`, `cluster.gpus_per_node`) and of the jobs
 that test it (`ci.nodes`), if it heads the file or is beside a key of the same part; one that states a batch for that hardware is
@@ -30,11 +30,12 @@ from collections.abc import Iterator
 from pytest_gbs.arithmetic.wording import beside, count, counted, leaves
 from pytest_gbs.claims.factors import with_hardware
 from pytest_gbs.frameworks.conditions import serves_too
+from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.launch import Start
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Verified
-from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size, Unknown
+from pytest_gbs.model.quantity import HARDWARE, Name, Noted, Origin, Quantity, Size, Unknown
 from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
 from pytest_gbs.model.run import Run
 
@@ -114,17 +115,25 @@ def _is_about(declaration: Declaration, size: Quantity) -> bool:
 
 def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome]:
     size = run.geometry.get(declaration.name)
-    if not isinstance(size, Quantity) or run.assumptions or _is_about_more(run, start, declaration, size):
+    if not isinstance(size, Quantity) or _is_open(run, size) or _is_about_more(run, start, declaration, size):
         return
     if any(declaration.admits(value) for value in _meant(run, start, declaration)):
         yield Verified(ITS_RULE, declaration.at)
         return
-    at = next((leaf.at for leaf in leaves(size) if leaf.at is not None), start.at)
+    at = next((leaf.at for leaf in sorted(leaves(size), key=lambda each: each.value == 1) if leaf.at is not None), start.at)
     says = "document says" if declaration.paragraph is not None else "comment says"
     source = f"the script {declaration.by}" if declaration.by else "the name says" if declaration.weak else says
     message = f"{source} {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
     holds = f"{_to(size, declaration)}, or launch it on {count(declaration.value, declaration.name)}"
     yield Finding(ITS_RULE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),), holds=holds)
+
+
+def _is_open(run: Run, size: Quantity) -> bool:
+    """Whether who starts the script may choose another number without editing it, or is asked to, or the script was not read for certain."""
+    assumed = {each for each in run.assumptions if each.kind not in (Assuming.NOT_SET, Assuming.NOTHING_ADDED)}
+    numbers = {Assumption(Assuming.LEFT_AS_IT_IS, leaf.name, leaf.value) for leaf in leaves(size)}
+    others = any(each.kind != Assuming.LEFT_AS_IT_IS for each in assumed)
+    return others or not assumed.isdisjoint(numbers) or any(leaf.note.kind == Noted.DEFAULT for leaf in leaves(size))
 
 
 def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quantity) -> bool:

@@ -115,7 +115,7 @@ def per_device(tokens: Sequence[WordToken], i: int) -> bool:
     if text == "per" and devices_at(tokens, i + 1) is not None:
         return True  # "per A100", "per 40gb A100"
     each = behind in ("each", "every")
-    if text in ("per", "/", "a", "on") and text_at(tokens, i + 1 + each) in DEVICE_UNITS:
+    if text in ("per", "/", "a", "on", "for", "in") and text_at(tokens, i + 1 + each) in DEVICE_UNITS:
         return text in ("per", "/") or each
     for token in tokens[i : i + _PHRASE]:
         if token.kind != WORD and token.text != "(":
@@ -158,8 +158,9 @@ def is_list(tokens: Sequence[WordToken], i: int) -> bool:
         return False
     if name_at(tokens, i + 3 + (text_at(tokens, i + 3) == "(")) is not None:
         return False  # `256, 4 samples per GPU`, `256, 4 (per device)`
-    if per_device(tokens, i + 3 + (text_at(tokens, i + 3) in UNITS)):
-        return False  # `256, 4/GPU`, `256, 4 sequences/GPU`
+    called = i + 3 + (text_at(tokens, i + 3) in UNITS) + (text_at(tokens, i + 3) == "batch") * (1 + (text_at(tokens, i + 4) == "size"))
+    if per_device(tokens, called):
+        return False  # `256, 4/GPU`, `256, 4 sequences/GPU`, `256, 4 batch size for each GPU`
     behind = tokens[i + 3] if i + 3 < len(tokens) else None
     counts_something = behind is not None and behind.kind == WORD and (behind.text in _COUNTED or is_chip(behind.text))
     grid = behind is not None and behind.text in ("x", "*")

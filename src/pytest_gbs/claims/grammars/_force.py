@@ -71,7 +71,7 @@ _NEAR: Final = 60
 def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     """The force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
     around = _words(_agreement().sub(_blank, statement.lower))
-    before = _by_default(_front(around, at - statement.start))
+    before = _shown_command(_by_default(_front(around, at - statement.start)), around)
     if _says(around, _OTHER) or _says(before, _OTHER_BEFORE) or _another().match(statement.lower):
         return Force.OTHER
     if _says(_words(_heading(statement)), _OTHER_HEADING):
@@ -91,14 +91,14 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
     """The force of hardware stated from offset `start` to `stop`."""
     around = _words(statement.lower)
     before = _shown_command(_by_default(_front(around, start - statement.start)), around)
-    compared = _says(before, (*_OTHER_BEFORE, *_HARDWARE_COMPARED)) or " as " in before.partition(" same ")[2]
+    compared = _says(before, (*_OTHER_BEFORE, *_HARDWARE_COMPARED)) or " as " in f" {before.partition(' same ')[2]}"
     if _says(around, _OTHER) or compared:
         return Force.OTHER
     if _is_of_something_else(statement, around, start, stop):
         return Force.OTHER
     if _says(around, _HISTORY) or _says(before, _HARDWARE_HISTORY):
         return Force.HISTORY
-    if _says(around, _ADVISES) or _bounds(statement, start) or _says(before, _ADVISES_BEFORE) or _says(before, _CONDITIONAL):
+    if _says(around, _ADVISES) or _bounds(statement, start) or _says(_stated_before(before), (*_ADVISES_BEFORE, *_CONDITIONAL)):
         return Force.ADVISES
     # `With three GPUs, split=[10, 20] puts ...` states what happens on them.
     supposed = before.split() == ["with"] and statement.after(stop).lstrip().startswith(",") and " batch" not in around

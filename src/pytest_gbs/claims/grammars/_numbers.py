@@ -13,10 +13,11 @@ from pytest_gbs.model.record import Final
 
 _LINKING: Final = APPROXIMATELY | words(
     "of is are was be should will becomes become equals equal at to = : - -> fixed set kept keep stay stays remains remain still held here"
-    " size used this gives now exactly constant has would must in tokens samples sequences from increased reduced becoming ( > < >= <= de"
+    " size used this gives now exactly constant has would must in tokens samples sequences from increased reduced becoming ( > < >= <= de as"
 )
 _HARDWARE: Final = words("on for with across over using")
 _THROUGHOUT: Final = ("across", "over")
+_LIKENING: Final = words("same such as")
 _OPERATORS: Final = ("x", "*", "/", "//")
 _FAR: Final = 14
 
@@ -56,6 +57,8 @@ def _past(tokens: Sequence[WordToken], j: int) -> int | None:
     text = tokens[j].text
     if text in _HARDWARE:
         return _past_hardware(tokens, j)
+    if text == "as" and any(token.text in _LIKENING for token in tokens[max(0, j - _FAR) : j]):
+        return None  # `the same global batch size as`
     if text == "(":
         if is_marked_global_at(tokens, j):
             return j + 3
