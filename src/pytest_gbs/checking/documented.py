@@ -1,8 +1,8 @@
 """What documents state about the recipes and launches of a repository: each statement with what it is certainly about.
 
 A statement is about the recipe or launch that its own paragraph names, or that is in the code block to which the paragraph points (a
-comment in a block points at its commands), else about the only one of its section; one that starts with "Both" is about each of two. In a document beside a script, about which it
-is as a whole, it is about the launch of that script. What has several candidates there, or only candidates elsewhere in the document,
+comment in a block points at its commands), else about the only one of its section; one that starts with "Both" is about each of two.
+In a document beside a script, about which it is as a whole, it is about the launch of that script. What has several candidates there, or only candidates elsewhere in the document,
 contradicts nothing: it confirms those candidates that have the batch, and is kept for `gbs show`.
 """
 

@@ -312,8 +312,9 @@ def _plain_batches(source: Source, block: CommentBlock) -> tuple[Declaration, ..
     places = sorted({*(offset for offset, _ in block.pieces), *starts})
     pieces = ((at + len(_GLOBAL) * bisect_right(starts, at), block.locate(source.path, at, at).start) for at in places)
     called = block._replace(text=_batch().sub(lambda match: _GLOBAL + str(match[0]), block.text), pieces=tuple(pieces))
-    found = (each for each in read_declarations((called,), source.path) if each.name == Name.GLOBAL_BATCH_SIZE and (each.sum is None or each.sum.value == each.value))
-    stated = (each for each in found if each.force in (Force.STATES, Force.HISTORY))
+    found = (each for each in read_declarations((called,), source.path) if each.name == Name.GLOBAL_BATCH_SIZE)
+    right = (each for each in found if each.sum is None or each.sum.value == each.value)
+    stated = (each for each in right if each.force in (Force.STATES, Force.HISTORY))
     text = {each: each.text.replace(_GLOBAL, "") for each in stated}
     return tuple(each._replace(force=Force.CONFIRMS, text=said, weak=each.force == Force.STATES, sum=None) for each, said in text.items())
 

@@ -129,7 +129,7 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
 
 
 def _is_open(run: Run, size: Quantity) -> bool:
-    """Whether who starts the script may choose another number without editing it, or is asked to, or the script was not read for certain."""
+    """Whether who starts the script may choose another number without editing it, or is asked to, or the script may be read otherwise."""
     assumed = {each for each in run.assumptions if each.kind not in (Assuming.NOT_SET, Assuming.NOTHING_ADDED)}
     numbers = {Assumption(Assuming.LEFT_AS_IT_IS, leaf.name, leaf.value) for leaf in leaves(size)}
     others = any(each.kind != Assuming.LEFT_AS_IT_IS for each in assumed)

@@ -13,7 +13,8 @@ from pytest_gbs.model.record import Final
 
 _LINKING: Final = APPROXIMATELY | words(
     "of is are was be should will becomes become equals equal at to = : - -> fixed set kept keep stay stays remains remain still held here"
-    " size used this gives now exactly constant has would must in tokens samples sequences from increased reduced becoming ( > < >= <= de as"
+    " size used this gives now exactly constant has would must in tokens samples sequences from increased reduced becoming ( > < >= <="
+    " de as"
 )
 _HARDWARE: Final = words("on for with across over using")
 _THROUGHOUT: Final = ("across", "over")
