@@ -201,6 +201,35 @@ def test_a_plain_batch_of_the_command_that_is_pointed_at_is_none_of_its_sizes(tm
     assert [(each.code, each.severity) for each in report.findings()] == [("GBS301", "warning")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"# Train on 4 GPUs (global batch size 128)\n{command()}", id="as it says"),
+        pytest.param(f"# Train on 4 GPUs (batch size 4)\n{command()}", id="a batch of one device"),
+        pytest.param(f"# Train on 8 GPUs\n\nHere on 4 GPUs.\n{command()}", id="two numbers"),
+        pytest.param(f"# Train on 8 GPUs\n{command()}{command(2)}", id="two launches"),
+        pytest.param(f"# Train on 8 GPUs\n\n## Then\n{command()}", id="of a part"),
+        pytest.param(f"# Results on 8 GPUs (batch size 64)\n{command()}", id="results"),
+        pytest.param(f"# Train, for example on 8 GPUs\n{command()}", id="an example"),
+    ],
+)
+def test_a_heading_that_is_not_wrong(tmp_path: Path, text: str) -> None:
+    assert codes(checked(tmp_path, {"README.md": text, "train.py": TRAINER})) == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "wanted"),
+    [
+        pytest.param("Train on 8 GPUs", "GBS303", id="hardware"),
+        pytest.param("Train with a global batch size of 64", "GBS301", id="a batch"),
+        pytest.param("Train the base model (batch size 64)", "GBS301", id="a plain batch that is none of its sizes"),
+    ],
+)
+def test_a_heading_is_about_the_one_command_of_its_section(tmp_path: Path, heading: str, wanted: str) -> None:
+    document = f"# Data\n{command(2).replace('train.py', 'other.py')}\n# {heading}\n{command()}"
+    assert codes(checked(tmp_path, {"README.md": document, "train.py": TRAINER})) == [wanted]
+
+
 IN_BLOCK = "# Train\n\n```bash\n{lines}\n```\n"
 LAUNCHED = command().strip().split("\n")[1]
 

@@ -80,6 +80,7 @@ SHOWN = "# Train\n\n{said}\n\n```bash\n{command}```\n"
         pytest.param("The peak memory on 8 GPUs is 20 GB with the following command:", id="a measurement"),
         pytest.param("On 8 GPUs, run the following commands:\n\n```bash\necho\n```\n\nThen:", id="of another command"),
         pytest.param("The following command runs on 8 GPUs, the following script on 2 GPUs:", id="two numbers"),
+        pytest.param("On 32 GPUs, run the following command on each node:", id="nodes that are left out"),
     ],
 )
 def test_hardware_in_a_document_is_not_that_of_a_command(said: str, tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """What documents state about the recipes and launches of a repository: each statement with what it is certainly about.
 
 A statement is about the recipe or launch that its own paragraph names, or that is in the code block to which the paragraph points (a
-comment in a block points at its commands), else about the only one of its section; one that starts with "Both" is about each of two.
-In a document beside a script, about which it is as a whole, it is about the launch of that script. What has several candidates there, or only candidates elsewhere in the document,
-contradicts nothing: it confirms those candidates that have the batch, and is kept for `gbs show`.
+comment in a block points at its commands), else about the only one of its section, as is a heading; one that starts with "Both" is
+about each of two. In a document beside a script, about which it is as a whole, it is about the launch of that script. What has several
+candidates there, or only candidates elsewhere in the document, contradicts nothing: it confirms those candidates that have the batch,
+and is kept for `gbs show`.
 """
 
 from __future__ import annotations
@@ -87,13 +88,15 @@ class _Document:
                 if len(subjects) > MOST_SUBJECTS:
                     continue
                 stated = section.values(paragraph.block) if shown else values
-                beside = [one for one in section.paragraphs if shown and one.block == paragraph.block]
+                beside = (
+                    [paragraph] if paragraph.heading else [each for each in section.paragraphs if shown and each.block == paragraph.block]
+                )
                 batches = {each.value for one in beside for each in one.declarations if each.name in CLAIMED}
                 for declaration in paragraph.declarations:
                     certain = len(subjects) == 1 or (len(subjects) == 2 and declaration.text.lower().startswith("both "))
                     if not named and not shown and (paragraph.row or paragraph.block):
                         certain = False  # of a model, for example, that no file names, or of a command that starts nothing known
-                    judges = certain and _judges(declaration, stated, bool(shown))
+                    judges = certain and _judges(declaration, stated, bool(shown) or paragraph.heading)
                     weak = declaration.weak and certain and len(batches) == 1
                     each = declaration if judges else declaration._replace(force=_otherwise(declaration), weak=weak)
                     yield from ((subject, each) for subject in subjects or around)

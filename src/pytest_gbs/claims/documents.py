@@ -37,7 +37,8 @@ class Paragraph(NamedTuple):
     """A paragraph, an item of a list or a row of a table: what it states, and the files that it names.
 
     `row` is true of a row of a table with several columns, which is about what it names and nothing else. `block` is the code
-    block that it points at, or the commands that it is a comment on: such a `comment` is about them and nothing else.
+    block that it points at, or the commands that it is a comment on: such a `comment` is about them and nothing else. A `heading` is
+    about its section.
     """
 
     start: int
@@ -46,6 +47,7 @@ class Paragraph(NamedTuple):
     row: bool = False
     block: Pointed | None = None
     comment: bool = False
+    heading: bool = False
 
 
 class Section(NamedTuple):
@@ -94,7 +96,9 @@ def read_sections(source: Source) -> tuple[Section, ...]:
         skipped = level if level and _is_elsewhere(heading.lower()) else 0
         if not skipped:
             paragraphs: list[Paragraph] = []
-            for each in (*_paragraphs(source, start, stop, shown), *_comments(source, start, stop, commented)):
+            head = [(start + source.text[start:stop].index(heading), _plain(heading))] if heading else []
+            own = (each._replace(heading=True) for each in _paragraph(source, head)) if head else ()
+            for each in (*own, *_paragraphs(source, start, stop, shown), *_comments(source, start, stop, commented)):
                 stated += len(each.declarations)
                 if stated > MOST_STATED:
                     return ()

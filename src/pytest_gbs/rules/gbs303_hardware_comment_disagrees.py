@@ -37,6 +37,7 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import HARDWARE, Name, Noted, Origin, Quantity, Size, Unknown
 from pytest_gbs.model.rule import SFT_RECIPE, Example, Needs, Rule, Scope, written_in
+from pytest_gbs.model.record import Final
 from pytest_gbs.model.run import Run
 
 
@@ -137,10 +138,23 @@ def _is_open(run: Run, size: Quantity) -> bool:
 
 
 def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quantity) -> bool:
-    """Whether a comment may count GPUs that do not train, or beside keys that say one GPU, as templates do."""
+    """Whether a comment may count GPUs that do not train, is beside keys that say one GPU, as templates do, or counts more than a node."""
     if all(isinstance(each, Unknown) for each in start.sizes) and run.geometry.value(Name.WORLD_SIZE) == 1:
         return True
+    if declaration.paragraph is not None and _leaves_out_nodes(run, declaration):
+        return True
     return _may_serve(run, declaration, size)
+
+
+def _leaves_out_nodes(run: Run, declaration: Declaration) -> bool:
+    """Whether GPUs in all are those of several nodes, of which the command that a document shows says nothing."""
+    nodes, of_each = run.geometry.get(Name.NUM_NODES), run.geometry.value(Name.GPUS_PER_NODE)
+    by_default = isinstance(nodes, Quantity) and nodes.origin == Origin.DEFAULT
+    several = declaration.name == Name.WORLD_SIZE and declaration.value > _OF_ONE_NODE
+    return several and by_default and of_each is not None and declaration.value % of_each == 0
+
+
+_OF_ONE_NODE: Final = 8  # GPUs that most machines have at most
 
 
 def _may_serve(run: Run, declaration: Declaration, size: Quantity) -> bool:
