@@ -23,6 +23,9 @@ HANDBOOK = "from alignment import H4ArgumentParser\nfrom trl import TrlParser\n\
         pytest.param("# 8 GPUs\ntorchrun --nnodes 2 --nproc_per_node 4 t.py --config sft.yaml\n", id="meant in all"),
         pytest.param(f"# 8 GPUs\necho start\n\n{LAUNCH}\n{LAUNCH.replace('4', '8')}", id="of two launches"),
         pytest.param(f"# runs on 8 GPUs\n{LAUNCH.replace('4', '${GPUS:-4}')}", id="a default"),
+        pytest.param(f"GPUS=4\n# GPUS=8\n{LAUNCH.replace('4', '$GPUS')}", id="another value, commented out"),
+        pytest.param(f"export GPUS=4\n# export GPUS=8  # of a full node\n{LAUNCH.replace('4', '$GPUS')}", id="the same of an export"),
+        pytest.param(f"# should run on 8 GPUs, but this script uses 4\n{LAUNCH}", id="a contrast"),
         pytest.param(f"# 8 GPUs\nNPROC_PER_NODE=4 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 {SWIFT}", id="two GPUs for each process"),
         pytest.param(f"# runs on 2 GPUs\nexport CUDA_VISIBLE_DEVICES=0,1\n{LAUNCH.replace('4', '1')}", id="one process on both"),
     ],
@@ -112,6 +115,23 @@ RAY = """\
 python -m openrlhf.cli.train_ppo_ray --pretrain m --train_batch_size 16 --micro_train_batch_size 1 --rollout_batch_size 16 \\
     --n_samples_per_prompt 2 --actor_num_nodes 1 --actor_num_gpus_per_node {actor} {more}
 """
+
+
+SKYRL = "python -m skyrl.train.entrypoints.main_base trainer.policy.model.path=m trainer.placement.policy_num_gpus_per_node=4 {more}\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        pytest.param("trainer.placement.colocate_all=false", [], id="the engines have GPUs of their own"),
+        pytest.param("trainer.override_entrypoint=own.entry", [], id="an entry point of its own"),
+        pytest.param("trainer.placement.colocate_all=true", ["GBS303"], id="all on the same"),
+        pytest.param('"$@"', ["GBS303"], id="by default on the same"),
+    ],
+)
+def test_gpus_of_engines_may_be_named_too(more: str, expected: list[str], tmp_path: Path) -> None:
+    found = codes(checked(tmp_path, {"run.sh": f"# runs on 8 GPUs\n{SKYRL.format(more=more)}"}))
+    assert [code for code in found if code == "GBS303"] == expected
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,9 @@ def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quant
         return True
     if declaration.paragraph is not None and _leaves_out_nodes(run, declaration):
         return True
-    return _may_serve(run, declaration, size)
+    # Of a trainer that generates, unless its table says when GPUs serve.
+    generates = run.framework.unit == "completions" and not run.framework.reserves
+    return _may_serve(run, declaration, size) or (generates and declaration.value > size.value)
 
 
 def _leaves_out_nodes(run: Run, declaration: Declaration) -> bool:

@@ -30,7 +30,8 @@ _printed = lazy_pattern(
 def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
     """The comments of a script in order, without `#!` and what schedulers read; neighbouring lines make one block.
 
-    A batch size that a script prints as it is, outside of branches and functions, is one by itself.
+    A batch size that a script prints as it is, outside of branches and functions, is one by itself. Another value of a variable that is
+    commented out is none.
     """
     printed = frozenset(_printed_sizes(text, root))
     spans = sorted([*(text.span(node) for node in every_node(root) if node.type == "comment"), *printed])
@@ -40,9 +41,13 @@ def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
     blocks: list[tuple[str, list[str], list[tuple[int, int]]]] = []
     previous = -1
     length = 0  # of the block at hand
+    assigned: frozenset[str] | None = None
     for start, stop in spans:
         raw = text.string[start:stop].rstrip()
-        if raw.startswith(_DIRECTIVES):
+        other = _other_value().fullmatch(raw)
+        if other is not None and assigned is None:
+            assigned = frozenset(_assigned().findall(text.string))
+        if raw.startswith(_DIRECTIVES) or (other is not None and assigned is not None and other[1] in assigned):
             continue
         body = raw.lstrip("#").lstrip()
         origin = text.location(start + len(raw) - len(body), stop).start
@@ -60,6 +65,10 @@ def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
         previous = stop + 1
     return tuple(CommentBlock("\n".join(lines), tuple(pieces), None, placement) for placement, lines, pieces in blocks)
 
+
+# `# NNODES=1` beside `NNODES=4`: another value of a variable of the script, which is commented out.
+_other_value = lazy_pattern(r"#[# \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=(?:\S*|\"[^\"]*\"|'[^']*')(?:[ \t]+#.*)?")
+_assigned = lazy_pattern(r"(?m)^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
 
 # The same with the value of a variable or of a product in it.
 _sized = lazy_pattern(r"\b(?:effective|global|total)[ _-](?:batch(?:[ _-]?size)?|bsz?)\s*[:=]\s*\d+\s*(?:\Z|\()", re.I)

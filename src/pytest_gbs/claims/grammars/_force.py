@@ -37,7 +37,7 @@ _ADVISES_BEFORE: Final = _phrases(
 _ADVISES: Final = _phrases(
     "_best_results_ _recommend _suggest _at_least_ _at_most_ _minimum_ _ideal _lower_bound_ _upper_bound_ _depending_ _estimate_"
     " _estimated_ _estimation_ _suitable_ _compatible_ _either_ _too_high_ _too_large_ _too_big_ _too_low_ _too_small_ _ooms_ _unstable_"
-    " _diverge _crashes_ _failed_ _would_need_ _would_require_ _once_we_"
+    " _diverge _crashes_ _failed_ _would_need_ _would_require_ _once_we_ _but_this_"
 )
 _HISTORY: Final = _phrases(
     "_paper_ _in_table_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_"
