@@ -46,6 +46,36 @@ def test_it_is_silent_where_the_configuration_is_not_known(tmp_path: Path, named
     assert launched(tmp_path, named) == []
 
 
+# 16 samples, 4 times, on each process.
+OF_FAIRSEQ = """\
+# @package _group_
+dataset: {batch_size: 16}
+optimization: {max_update: 1000, update_freq: [4]}
+task: {_name: masked_lm, data: d}
+model: {_name: roberta}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        pytest.param("fairseq-hydra-train --config-dir exp/conf --config-name b", [], id="a file that is not here"),
+        pytest.param("fairseq-hydra-train --config-dir other --config-name a", [], id="a folder that is not here"),
+        pytest.param("fairseq-hydra-train --config-dir $DIR --config-name a", [], id="a folder that is not known"),
+        pytest.param("fairseq-hydra-train --config-dir exp/conf", [], id="no name"),
+        pytest.param("fairseq-hydra-train --config-dir exp/conf --config-name a", [None], id="any number of GPUs"),
+        pytest.param("fairseq-hydra-train --config-dir exp/conf --config-name a {world}=8", [16 * 4 * 8], id="as many as it asks for"),
+        pytest.param(
+            "fairseq-hydra-train -m --config-dir /path/of/exp/conf --config-name a {world}=8", [512], id="where its author has it"
+        ),
+        pytest.param("fairseq-hydra-train --config-dir exp/conf --config-name a {world}=8 dataset.batch_size=2", [64], id="another batch"),
+    ],
+)
+def test_a_folder_may_be_added_to_those_of_the_library(tmp_path: Path, command: str, wanted: list[int | None]) -> None:
+    script = command.format(world="distributed_training.distributed_world_size") + " task.data=d\n"
+    assert batches(checked(tmp_path, {"exp/conf/a.yaml": OF_FAIRSEQ, "run.sh": script}, "run.sh")) == wanted
+
+
 @pytest.mark.parametrize(
     "named",
     [

@@ -41,6 +41,8 @@ class PlacedEntry:
     def set_header(self, package: str | None) -> None:
         """Note the package of the file's header, which counts from the root [set_package_header]."""
         if package is not None:
+            if package == "_group_" and not self.group_path:
+                package = "_global_"  # of a primary configuration until Hydra 1.1, which fairseq has; later a key of this name
             self.header = package if package == "_global_" or package.startswith("_global_.") else f"_global_.{package}"
 
     @property

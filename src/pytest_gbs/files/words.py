@@ -17,6 +17,7 @@ LAUNCHING: Final = (
     "deepy.py",
     "fabric run",
     "fairseq-train",
+    "fairseq-hydra-train",
     "gaudi_spawn.py",
     "lerobot-train",
     "lightning run",

@@ -32,7 +32,14 @@ from pytest_gbs.readers.scalar import COMPUTED, is_set
 _OF_NEMO: Final[Resolvers] = {"multiply": operator.mul, "sum": operator.add}
 # The start of a Hydra path that names a package.
 _PACKAGED: Final = "pkg://"
-_FLAGS: Final = {"--config-path": "config_path", "-cp": "config_path", "--config-name": "config_name", "-cn": "config_name"}
+_FLAGS: Final = {
+    "--config-path": "config_path",
+    "-cp": "config_path",
+    "--config-name": "config_name",
+    "-cn": "config_name",
+    "--config-dir": "config_dir",
+    "-cd": "config_dir",
+}
 _Given: TypeAlias = tuple[dict[Any, Any], dict[KeyPath, Location]]
 _hydra_main = lazy_pattern(r"@(?:hydra\.main|hydra_runner|main)\(([^)]{0,400})\)")
 _keyword = lazy_pattern(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
@@ -78,25 +85,33 @@ def primary(found: FoundLaunch, tree: DocumentCache) -> tuple[str, str] | None:
     if "config_name" not in given:
         return None
     name = given["config_name"].removesuffix(".yaml")
-    folder = _folder(given.get("config_path", "."), found, source.path.rpartition("/")[0], name, tree)
+    folder = _added(given["config_dir"], found, name, tree) if "config_dir" in given else None
+    folder = folder or _folder(given.get("config_path", "."), found, source.path.rpartition("/")[0], name, tree)
     return (folder, name) if folder is not None else None
 
 
 def _of_a_library(found: FoundLaunch, tree: DocumentCache) -> tuple[str, str] | None:
     """Folder and name of the primary configuration where the program is not in the tree, but the command line names both.
 
-    A folder of the tree is one that is named from the root of the machine, or behind a variable: `--config-path=$PWD/conf`.
+    A folder of the tree is one that is named from the root of the machine, or behind a variable: `--config-path=$PWD/conf`; one that
+    is added (`--config-dir conf`) also one below where the command runs (Hydra 1.3, _internal/utils.py, _run_hydra).
     """
     given = dict(_hydra_flags(found.start.program))
-    path, file = given.get("config_path"), given.get("config_name")
+    file = given.get("config_name")
+    path = given.get("config_path", given.get("config_dir"))
     if path is None or file is None or file.text is None:
         return None
     name = file.text.removesuffix(".yaml")
     where = path.text if path.text is not None else f"<>{path.parts[-1].text or ''}"
-    if not where.startswith(("/", "<>/")):
+    if "config_path" in given and not where.startswith(("/", "<>/")):
         return None  # beside a module of the library
-    folder = _folder(where, found, "", name, tree)
+    folder = _added(where, found, name, tree)
     return (folder, name) if folder is not None else None
+
+
+def _added(path: str, found: FoundLaunch, name: str, tree: DocumentCache) -> str | None:
+    """The folder of the tree that is added to where Hydra searches, from where the command runs (`--config-dir conf`)."""
+    return _folder(path if path.startswith(("/", "<")) else f"<>/{path}", found, "", name, tree)
 
 
 def _folder(path: str, found: FoundLaunch, beside: str, name: str, tree: DocumentCache) -> str | None:
@@ -147,8 +162,11 @@ def is_packaged(found: FoundLaunch, tree: DocumentCache) -> bool:
 
 
 def _composed(found: FoundLaunch, tree: DocumentCache, where: tuple[str, str], variables: dict[str, str]) -> Composed:
+    program = program_source(found, tree.read)
     overrides = [_override(word) for word in _hydra_words(found)]
-    return compose(tree, *where, overrides, resolvers=_registered(program_source(found, tree.read)), variables=variables)
+    if program is None:  # a library's, whose classes have keys that no file of the tree names
+        overrides = [each if each.text[:1] in "+~" else each._replace(text=f"++{each.text}") for each in overrides]
+    return compose(tree, *where, overrides, resolvers=_registered(program), variables=variables)
 
 
 def _filled_in(composed: Composed, framework: Framework, program: Source) -> Composed:

@@ -1,6 +1,7 @@
-"""fairseq-train: a process on each GPU that the machine shows, or as many as are asked for.
+"""fairseq-train and fairseq-hydra-train: a process on each GPU that the machine shows, or as many as are asked for.
 
-FS is commit 3d262bb2 of facebookresearch/fairseq: setup.py (console_scripts), fairseq/dataclass/configs.py:257-262.
+FS is commit 3d262bb2 of facebookresearch/fairseq: setup.py (console_scripts), fairseq/dataclass/configs.py:257-262. What
+fairseq-hydra-train asks for is a setting of its recipe.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from pytest_gbs.model.launch import Launcher, LauncherContext, Start
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 
 _NAME: Final = "fairseq-train"
+_HYDRA: Final = "fairseq-hydra-train"
 _ASKED: Final = "--distributed-world-size"
 
 
 def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `fairseq-train data-bin --arch transformer` starts."""
-    if behind(command, (_NAME,)) is None or len(command.words) < 2:
+    if behind(command, (_NAME, _HYDRA)) is None or len(command.words) < 2:
         return None
+    if behind(command, (_HYDRA,)) is not None:
+        return Start(_HYDRA, command.at, (Unknown(Name.WORLD_SIZE, Reason.MISSING),), command.words)
     return Start(_NAME, command.at, (_processes(command),), command.words)
 
 
@@ -33,4 +37,4 @@ def _processes(command: Command) -> Quantity | Unknown:
     return visible._replace(name=Name.WORLD_SIZE) if visible is not None else Unknown(Name.WORLD_SIZE, Reason.MISSING)
 
 
-LAUNCHER = Launcher("fairseq", _NAME, words=(_NAME,), start=start)
+LAUNCHER = Launcher("fairseq", _NAME, words=(_NAME, _HYDRA), start=start)
