@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Final
 
-from pytest_gbs.claims.block_comments import comments_in_blocks
+from pytest_gbs.claims.block_comments import Commented, as_block, comments_in_blocks
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.claims.grammars._candidate import digit
 from pytest_gbs.claims.pointing import Pointed, code_blocks, pointed_at, started_scripts
@@ -98,7 +98,7 @@ def read_sections(source: Source) -> tuple[Section, ...]:
             paragraphs: list[Paragraph] = []
             head = [(start + source.text[start:stop].index(heading), _plain(heading))] if heading else []
             own = (each._replace(heading=True) for each in _paragraph(source, head)) if head else ()
-            for each in (*own, *_paragraphs(source, start, stop, shown), *_comments(source, start, stop, commented)):
+            for each in chain(own, _paragraphs(source, start, stop, shown), _comments(source, start, stop, commented)):
                 stated += len(each.declarations)
                 if stated > MOST_STATED:
                     return ()
@@ -208,11 +208,13 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
     yield from (each for _, each in rows)
 
 
-def _comments(source: Source, start: int, stop: int, commented: Sequence[tuple[CommentBlock, Pointed]]) -> Iterator[Paragraph]:
+def _comments(source: Source, start: int, stop: int, commented: Sequence[Commented]) -> Iterator[Paragraph]:
     """Yield the comments in the code blocks of a section that state something; `commented` are those of the document, in order."""
-    first = bisect_left(commented, start, key=lambda each: each[1].start)
-    for comment, commands in takewhile(lambda each: each[1].start < stop, commented[first:]):
-        yield from (each._replace(block=commands, comment=True) for each in _stated(source, comment))
+    first = bisect_left(commented, start, key=lambda each: each[1])
+    for lines, begin, end in takewhile(lambda each: each[1] < stop, commented[first:]):
+        block = as_block(lines)
+        for each in _stated(source, block) if digit().search(block.text) or "gpu" in block.text.lower() else ():
+            yield each._replace(block=Pointed(begin, end, started_scripts(source.text, begin, end)), comment=True)
 
 
 _label = lazy_pattern(r"[A-Za-z]\w+(?:[.-]\w+)*")
