@@ -478,6 +478,7 @@ def test_trainers_that_generate_may_reserve_gpus() -> None:
     reserving = {each.title for each in tables() if each.reserves}
     of_trl = {"TRL (GRPO)", "TRL (RLOO)", "TRL (Online DPO)", "unsloth (GRPO)"}
     by_trl = {"axolotl (GRPO)", "axolotl (EBFT)", "ms-swift (GRPO)", "Megatron-SWIFT (GRPO)", "oumi (GRPO)"}
-    of_verl = {"verl (RL, FSDP)", "verl (RL, torchtitan)", "verl (RL, Megatron)"}  # whose key says that these are other GPUs
-    assert reserving == of_trl | by_trl | of_verl | {"OpenRLHF (PPO)"}
-    assert all(each.shares for each in tables() if each.reserves and each.title not in of_verl)
+    # Whose keys say that these are other GPUs.
+    apart = {"verl (RL, FSDP)", "verl (RL, torchtitan)", "verl (RL, Megatron)", "SkyRL (RL)"}
+    assert reserving == of_trl | by_trl | apart | {"OpenRLHF (PPO)"}
+    assert all(each.shares for each in tables() if each.reserves and each.title not in apart)
