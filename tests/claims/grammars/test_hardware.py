@@ -2,6 +2,8 @@
 
 import pytest
 
+from pytest_gbs.claims.grammars import _hardware, _sizes
+from pytest_gbs.claims.grammars._tokens import tokenise
 from tests.claims.grammars.support import declared, hardware
 
 WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
@@ -191,3 +193,10 @@ def test_few_gpus_may_be_those_of_each_node(text: str, ambiguous: bool) -> None:
 )
 def test_hardware_of_another_run_is_not_that_of_this_one(text: str, force: str) -> None:
     assert [each.force for each in declared(text, ("gradient_accumulation_steps",)) if each.name == "world_size"] == [force]
+
+
+def test_what_a_statement_names_is_read_once() -> None:
+    """Each claim of a row of a hundred batches asks for it."""
+    tokens = tokenise("batch size: 8 on 8 GPUs | " * 100, 0, 2_500)
+    assert _hardware.hardware(tokens) is _hardware.hardware(tokens)
+    assert _sizes.settings(tokens) is _sizes.settings(tokens)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE
 from pytest_gbs.claims.grammars._hardware_words import (
@@ -63,6 +64,11 @@ class StatedHardware(NamedTuple):
 
 def hardware(tokens: Sequence[WordToken]) -> tuple[StatedHardware, ...]:
     """The hardware that a statement names, in order."""
+    return _hardware(tuple(tokens))
+
+
+@lru_cache(maxsize=8)  # each claim of a statement asks for it
+def _hardware(tokens: tuple[WordToken, ...]) -> tuple[StatedHardware, ...]:
     found: list[StatedHardware] = []
     i = 0
     while i < len(tokens):

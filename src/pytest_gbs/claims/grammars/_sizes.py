@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, COUNTED, Numeral, is_chip, number, words
@@ -149,23 +149,30 @@ _BESIDE: Final = frozenset(
 )
 
 
-def settings(tokens: Sequence[WordToken]) -> Iterator[StatedSize]:
-    """Yield the sizes beside the hardware that prose names with their number: `local_batch_size=8`, `dp8`, `2 accumulation steps`."""
+def settings(tokens: Sequence[WordToken]) -> tuple[StatedSize, ...]:
+    """The sizes beside the hardware that prose names with their number: `local_batch_size=8`, `dp8`, `2 accumulation steps`."""
+    return _settings(tuple(tokens))
+
+
+@lru_cache(maxsize=8)  # each claim of a statement asks for it
+def _settings(tokens: tuple[WordToken, ...]) -> tuple[StatedSize, ...]:
+    found: list[StatedSize] = []
     i = 0
     while i < len(tokens):
         named = name_at(tokens, i)
         if named is None:
             counted = _counted(tokens, i)
             if counted is not None:
-                yield counted
+                found.append(counted)
             i += 1
             continue
         at = named.stop + (named.stop < len(tokens) and tokens[named.stop].text in _BETWEEN)
         value = None if _is_remark(tokens, at) or _has_its_number(tokens, i) else exact_at(tokens, at)
         if value is not None and named.name in _BESIDE and not named.common and not _goes_on(tokens, at + 1) and not _is_factor(tokens, i):
-            yield StatedSize(named.name, value, at)
+            found.append(StatedSize(named.name, value, at))
         # The number belongs to this name, whatever follows: `micro 1 accum 2`.
         i = at + 1 if value is not None else named.stop
+    return tuple(found)
 
 
 def is_value(tokens: Sequence[WordToken], i: int) -> bool:
