@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from pytest_gbs.launches.found_launch import FoundLaunch
@@ -24,7 +25,7 @@ from pytest_gbs.launches.python_file import (
 )
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_IMPORTS
+from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_IMPORTED_MODULES, MOST_IMPORTS
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import SCORING_COMMANDS, Program, only_scores
@@ -102,9 +103,8 @@ def programs_of(found: FoundLaunch, read: Read) -> Iterator[tuple[Program, Pytho
         file = file._replace(parses_itself=True)
     yield Program("", file.imports, alone=True, path=path), file
     if file.thin:
-        for path in imported_paths(file, source.path):
-            inner = _source(path, read)
-            imported = read_imports(inner) if inner is not None else None
+        for inner in _imported_files(file, source.path, read):
+            imported = read_imports(inner)
             file = file.together(imported) if imported is not None else file
         yield Program("", file.imports, alone=True, path=path), file
     if not classes and not file.parses_itself:  # a function of its own may be handed them: `parse_args(OwnTrainingArguments)`
@@ -118,15 +118,18 @@ def _is_parsed_elsewhere(file: PythonFile, source: Source, words: tuple[str | No
     if file.parses_itself or names_parser(file.imports):
         return False
     own = False
-    for path in imported_paths(file, source.path):
-        inner = _source(path, read)
-        if inner is None or "ArgumentParser" not in inner.text:
-            continue
+    for inner in _imported_files(file, source.path, read, "ArgumentParser"):
         classes, imported = parsed_into(inner, words), read_imports(inner)
         if classes and read_arguments(inner, classes, read) is not None:
             return False
         own = own or are_own(inner, classes or ()) or (imported is not None and imported.parses_itself)
     return own
+
+
+def _imported_files(file: PythonFile, path: str, read: Read, word: str = "") -> Iterator[Source]:
+    """Yield the first files of the tree that `file`, at `path`, imports and that have `word` in their text."""
+    found = (inner for each in imported_paths(file, path) if (inner := _source(each, read)) is not None and word in inner.text)
+    yield from islice(found, MOST_IMPORTED_MODULES)
 
 
 def starts_engine(program: str | None, read: Read) -> bool:

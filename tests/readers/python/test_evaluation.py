@@ -64,7 +64,7 @@ def test_functions_that_need_each_other_do_not_take_all_the_work_there_is() -> N
 
 def test_a_program_is_parsed_once_until_many_others_were_read(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, third = (Source(f"{name}.py", f"{name} = 1\n" * 20) for name in ("a", "b", "c"))
-    monkeypatch.setattr(programs, "MOST_KEPT_PYTHON", len(first.text) + len(second.text))
+    monkeypatch.setattr(programs, "MOST_KEPT_PYTHON", 120)  # words: three on each of the twenty lines of two of them
     kept = read_program(first)
     assert read_program(second) is not kept
     assert read_program(first) is kept
@@ -72,9 +72,19 @@ def test_a_program_is_parsed_once_until_many_others_were_read(monkeypatch: pytes
     assert read_program(first) is kept
 
 
+def test_what_a_program_takes_is_counted_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "MOST_KEPT_PYTHON", 30)
+    prose, code = Source("a.py", f"# {'x' * 10_000}\na = 1\n"), Source("b.py", "b = 1\n" * 8)
+    kept = read_program(prose)  # five words
+    assert read_program(code) is not kept
+    assert read_program(prose) is kept
+    assert read_program(Source("c.py", "c=1;" * 8)) is not kept
+    assert read_program(prose) is not kept
+
+
 def test_a_program_longer_than_all_that_is_kept_is_kept_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     small, large = Source("a.py", "a = 1\n"), Source("b.py", "b = 1\n" * 20)
-    monkeypatch.setattr(programs, "MOST_KEPT_PYTHON", len(large.text) - 1)
+    monkeypatch.setattr(programs, "MOST_KEPT_PYTHON", 59)  # words, of the 60 of the larger one
     before = read_program(small)
     kept = read_program(large)
     assert read_program(large) is kept

@@ -80,27 +80,25 @@ class Program(NamedTuple):
 
 
 class _Kept:
-    """The programs that were read last, the oldest first: of at most `MOST_KEPT_PYTHON` characters together, or one that is longer.
+    """The programs that were read last, the oldest first: of at most `MOST_KEPT_PYTHON` words together, or one that is longer.
 
-    Each launch of a program asks for it again, and for those that it imports.
+    What a tree takes follows its words, not its characters. Each launch of a program asks for it again, and for those that it imports.
     """
 
     def __init__(self) -> None:
-        self.programs: dict[Source, Program | Unreadable] = {}
-        self.length = 0
+        self.programs: dict[Source, tuple[Program | Unreadable, int]] = {}
+        self.words = 0
 
     def __call__(self, source: Source) -> Program | Unreadable:
-        program = self.programs.pop(source, None)
-        if program is None:
-            length = len(source.text)
-            while self.programs and self.length + length > MOST_KEPT_PYTHON:
-                oldest = next(iter(self.programs))
-                self.length -= len(oldest.text)
-                del self.programs[oldest]
-            program = _read(source)
-            self.length += length
-        self.programs[source] = program
-        return program
+        kept = self.programs.pop(source, None)
+        if kept is None:
+            words = sum(1 for _ in islice(_word().finditer(source.text), MOST_KEPT_PYTHON))
+            while self.programs and self.words + words > MOST_KEPT_PYTHON:
+                self.words -= self.programs.pop(next(iter(self.programs)))[1]
+            kept = _read(source), words
+            self.words += words
+        self.programs[source] = kept
+        return kept[0]
 
 
 _kept: Final = _Kept()
