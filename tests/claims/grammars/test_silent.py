@@ -42,6 +42,8 @@ FORMULAS = {
     "ratio": "Effective batch size = 16x real batch size",
     "constraint": "true saves memory. Requires gradient_accumulation_steps=1",
     "unreadable-factor": "num_training_steps * micro_batch_size * gradient_accumulation_steps * data_parallel_size = 20000",
+    "unreadable-factor-with-number": "train_batch_size=16 x images_of_a_prompt=8 x 2 ranks = 64 global",
+    "unreadable-factors": "drawn=4 x images_of_a_prompt 8 x 2 ranks = 64 global",
     "of-each-gpu": "per GPU: 2 x 4 = 8",
     "tokens-of-each-gpu": "tokens: 2 * 4 * 2048 = 16384 per GPU",
     "on-each-device": "2 * 4 = 8 per device before sync",

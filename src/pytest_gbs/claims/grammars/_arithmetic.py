@@ -18,6 +18,7 @@ _TIMES: Final = ("x", "*")
 _DIVIDED: Final = ("/", "//")
 OPERATORS: Final = (*_TIMES, *_DIVIDED)
 _REMARK: Final = 12
+_LONG_NAME: Final = 6  # words of a name
 # A plain "batch size" among factors is that of one device.
 _PLAIN_BATCH: Final = words("batch bs bsz batchsize")
 
@@ -85,9 +86,20 @@ def products(tokens: Sequence[WordToken], taken: Collection[int] = ()) -> tuple[
 
 def _may_start(tokens: Sequence[WordToken], i: int) -> bool:
     token = tokens[i]
-    if token.kind == NUMBER or token.text == "(" or token.text in _PLAIN_BATCH:
+    if token.kind == NUMBER:
+        return not _is_named_by_an_unread_factor(tokens, i)
+    if token.text == "(" or token.text in _PLAIN_BATCH:
         return True
     return token.kind == WORD and name_at(tokens, i) is not None
+
+
+def _is_named_by_an_unread_factor(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether token `i` is the number of a factor behind others, called what is not known: the 8 of `16 x images=8 x 2 ranks`."""
+    first = i - (text_at(tokens, i - 1) == "=" and tokens[i - 1].stop == tokens[i].start)
+    name = first
+    while name > max(0, first - _LONG_NAME) and tokens[name - 1].kind == WORD and tokens[name - 1].text not in _TIMES:
+        name -= 1
+    return 1 < name < first and tokens[name - 1].text in _TIMES and tokens[name - 2].kind == NUMBER
 
 
 def _product(tokens: Sequence[WordToken], i: int, depth: int) -> _Part | None:
