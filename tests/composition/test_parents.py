@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.composition import DETECTRON2, MMENGINE, NEMO_RL_RESOLVERS, QUININE, DocumentCache, ParentStyle, inherit
+from pytest_gbs.composition import DETECTRON2, MMENGINE, NEMO_RL_RESOLVERS, QUININE, RTDETR, DocumentCache, ParentStyle, inherit
 from pytest_gbs.composition.composed import Composed, ProblemKind
 from pytest_gbs.model.location import Location
 from tests.composition.support import ERROR, ordered, tree, verdict
@@ -160,6 +160,16 @@ def test_base_of_detectron2() -> None:
     found = _inherited(files, DETECTRON2)
     assert not found.problems
     assert found.data["SOLVER"] == {"IMS_PER_BATCH": 8, "STEPS": [1, 2], "_delete_": True}
+
+
+# RT-DETR's load_config reads what is included in its order, and the file itself over that.
+def test_files_that_rtdetr_includes() -> None:
+    files = {
+        "r/child.yaml": "__include__: [../a.yml, b.yml]\ntrain: {shuffle: false}\n",
+        "a.yml": "train: {batch: 16, shuffle: true, ops: [1, 2]}\n",
+        "r/b.yml": "train: {batch: 32, ops: [3]}\n",
+    }
+    assert _inherited(files, RTDETR).data == {"train": {"batch": 32, "shuffle": False, "ops": [3]}}
 
 
 def test_a_tag_that_makes_no_object_is_a_problem() -> None:

@@ -268,6 +268,12 @@ def test_a_schedule_ends_with_its_last_stage() -> None:
     assert stumbles(levanter("train_batch_size: [256]")) == {"train_batch_size": "stops"}
 
 
+def test_the_classes_of_a_command_line_may_be_those_of_its_program() -> None:
+    text = "seed_everything: 42\ntrainer: {max_epochs: 20, devices: 8, num_nodes: 1}\nmodel: {lr: 0.1}\ndata: {root: x, batch_size: 64}\n"
+    stated = sizes(text, world_size=8)
+    assert (value(stated.stated[BATCH]), value(stated.stated[STEPS])) == (512, 1)
+
+
 def test_a_callback_schedules_the_accumulation() -> None:
     text = LIGHTNING.format(devices=8, nodes=1, steps=1)
     other = text.replace("  max_epochs", "  callbacks:\n  - class_path: lightning.pytorch.callbacks.ModelCheckpoint\n  max_epochs")

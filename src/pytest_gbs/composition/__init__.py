@@ -5,7 +5,7 @@ from pytest_gbs.composition.arguments import lay_over, with_settings
 from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.composition.hydra import compose
 from pytest_gbs.composition.merge_files import merge_files
-from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, QUININE, ParentStyle, inherit
+from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, QUININE, RTDETR, ParentStyle, inherit
 
 __all__ = [
     "DETECTRON2",
@@ -13,6 +13,7 @@ __all__ = [
     "NEMO_RL",
     "NEMO_RL_RESOLVERS",
     "QUININE",
+    "RTDETR",
     "DocumentCache",
     "ParentStyle",
     "Resolvers",

@@ -1,4 +1,4 @@
-"""Configurations with parents: `defaults: parent.yaml` as NeMo-RL reads it, `_base_:` as MMEngine does, `_BASE_:`, `inherit:`."""
+"""Configurations with parents: `defaults:` as NeMo-RL reads it, `_base_:` as MMEngine does, `_BASE_:`, `__include__:`, `inherit:`."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ NEMO_RL: Final = ParentStyle("defaults", "_override_", loader=Loader.OMEGACONF)
 MMENGINE: Final = ParentStyle("_base_", "_delete_", deep=True, exclusive=True)
 # fvcore/common/config.py, CfgNode.load_yaml_with_base, fvcore 0.1.5, with which detectron2 reads its files.
 DETECTRON2: Final = ParentStyle("_BASE_")
+# src/core/yaml_utils.py, load_config and merge_dict, RT-DETR 068dfde6.
+RTDETR: Final = ParentStyle("__include__")
 # quinine/common/cerberus.py, resolve_inheritance, Quinine a820365.
 QUININE: Final = ParentStyle("inherit")
 

@@ -11,7 +11,7 @@ from pytest_gbs.composition.arguments import with_settings
 from pytest_gbs.composition.composed import Composed, ComposeProblem, ProblemKind
 from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.composition.hydra import compose
-from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, QUININE, inherit
+from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, QUININE, RTDETR, inherit
 from pytest_gbs.model.document import INCLUDES, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.location import KeyPath, Location, Unreadable, below
@@ -138,7 +138,7 @@ def _looked_at(framework: Framework) -> frozenset[KeyPath]:
 
 def _composed(document: Document, tree: DocumentCache, framework: Framework | None) -> Composed | None:
     path = document.source.path
-    for style in (MMENGINE, DETECTRON2):
+    for style in (MMENGINE, DETECTRON2, RTDETR):
         if (style.key,) in document.keyed:
             return inherit(tree, path, style)
     parents, defaults = document.get(QUININE.key), document.get("defaults")

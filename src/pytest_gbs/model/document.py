@@ -45,7 +45,7 @@ PRINTED: Final = "prints"
 """The placement of a comment block that is none, but what a script prints."""
 DIVIDED: Final = "divides"
 """The placement of a comment block that is none, but a batch that a script divides to find its accumulation."""
-INCLUDES: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",), ("_BASE_",), ("inherit",)))
+INCLUDES: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",), ("_BASE_",), ("__include__",), ("inherit",)))
 """Keys by which a file includes others."""
 
 
