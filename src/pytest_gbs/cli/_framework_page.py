@@ -20,6 +20,7 @@ _COMMAND_LINE: Final = {
     Arguments.FLAGS: "--key value",
     Arguments.PAIRS: "key=value",
     Arguments.HYDRA: "Hydra's key=value",
+    Arguments.YACS: "--option value, KEY.IN.CAPITALS value",
     Arguments.BOTH: "--option value, key=value",
     Arguments.NONE: "changes no setting",
 }

@@ -152,6 +152,7 @@ class Arguments:
     PAIRS: Final = "pairs"  # key=value, dots nest; a value is YAML
     HYDRA: Final = "hydra"  # key=value, +key=value, ++key=value, ~key in Hydra's grammar
     BOTH: Final = "both"  # flags for the options of the program, pairs for what the file holds
+    YACS: Final = "yacs"  # flags for the options of the program, and `KEY.IN.CAPITALS value` for what the file holds
     NONE: Final = "none"  # nothing on the command line changes a setting
 
 

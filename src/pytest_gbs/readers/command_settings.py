@@ -1,9 +1,10 @@
-"""The settings that a command line gives: `--key value`, `-k value`, `key=value`, and Hydra's `+key=value`, each with its place."""
+"""The settings that a command line gives: `--key value`, `-k value`, `key=value`, `KEY.OF.YACS value`, Hydra's `+key=value`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from pytest_gbs.model.command import EnvironmentValue, Word
@@ -62,8 +63,11 @@ def command_line(words: tuple[Word, ...], world: int | None, environment: Iterab
 
 def settings(words: tuple[Word, ...], style: str) -> Iterator[CommandSetting]:
     """Yield the settings among the arguments of a program, in order; the last one of a key wins."""
-    if style in (Arguments.FLAGS, Arguments.BOTH):
+    if style in (Arguments.FLAGS, Arguments.BOTH, Arguments.YACS):
         yield from _flags(words)
+    if style == Arguments.YACS:
+        keys = ((word, value) for word, value in pairwise(words) if word.text is not None and _key_of_yacs().fullmatch(word.text))
+        yield from (CommandSetting(_path(word.starts_with), value.text, value.value_at, value) for word, value in keys)
     if style in (Arguments.PAIRS, Arguments.HYDRA, Arguments.BOTH):
         yield from _pairs(words)
 
@@ -114,6 +118,9 @@ def _pairs(words: tuple[Word, ...]) -> Iterator[CommandSetting]:
             continue
         value = word.after(len(name) + 1)
         yield CommandSetting(_path(key.replace("/", ".")), value.text, value.value_at, value)
+
+
+_key_of_yacs = lazy_pattern(r"[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)+")
 
 
 @lru_cache
