@@ -83,6 +83,17 @@ def get_config():
   return config
 """
 LAVIS = "model: {arch: blip2}\nrun: {task: captioning, batch_size_train: 16, init_lr: 1e-5}\n"
+JEPA = "data: {batch_size: 24}\nmask: {num: 4}\nmeta: {seed: 1}\noptimization: {lr: 0.1}\nlogging: {write_tag: a}\n"
+SCENIC = """\
+import ml_collections
+def get_config():
+  config = ml_collections.ConfigDict()
+  config.experiment_name = "small"
+  config.dataset_name = "images"
+  config.batch_size = 512
+  return config
+"""
+NETS = "common: {accum_freq: 1}\ndataset: {category: classification, train_batch_size0: 128}\nmodel: {classification: {name: vit}}\n"
 SELF = "train: {batch_size_per_gpu: 64, OFFICIAL_EPOCH_LENGTH: 1250}\ndino: {head_n_prototypes: 65536}\n"
 
 
@@ -98,13 +109,31 @@ SELF = "train: {batch_size_per_gpu: 64, OFFICIAL_EPOCH_LENGTH: 1250}\ndino: {hea
         pytest.param("python train_net.py --num-gpus 3 --config-file d2.yaml --eval-only MODEL.WEIGHTS a.pth", 16, 3, [], id="evaluates"),
         pytest.param("torchrun --nproc_per_node=8 dino.py --config-file dino.yaml train.batch_size_per_gpu=32", 256, 8, [], id="DINOv2"),
         pytest.param("torchrun --nproc_per_node=8 lavis.py --cfg-path la.yaml --options run.batch_size_train=8", 64, 8, [], id="LAVIS"),
+        pytest.param("python main_distributed.py --fname jepa.yaml --nodes 2 --tasks-per-node 8", 384, 16, [], id="I-JEPA: 24 x 2 x 8"),
+        pytest.param("python scenic/main.py --config=scenic.py --config.batch_size=128", 128, None, [], id="Scenic"),
+        pytest.param(
+            "torchrun --nproc_per_node=8 main_train.py --common.config-file cv.yaml --x dataset.train_batch_size0=32",
+            256,
+            8,
+            [],
+            id="CVNets",
+        ),
         pytest.param("python -m vision.train --config vision.py --config.input.batch_size 512", 512, None, [], id="big_vision"),
     ],
 )
 def test_a_command_line_changes_the_batch_of_a_file(
     tmp_path: Path, command: str, batch: int | None, gpus: int | None, found: list[str]
 ) -> None:
-    files = {"d2.yaml": D2, "vision.py": VISION, "la.yaml": LAVIS, "dino.yaml": SELF, "run.sh": f"{command}\n"}
+    files = {
+        "scenic.py": SCENIC,
+        "cv.yaml": NETS,
+        "d2.yaml": D2,
+        "jepa.yaml": JEPA,
+        "vision.py": VISION,
+        "la.yaml": LAVIS,
+        "dino.yaml": SELF,
+        "run.sh": f"{command}\n",
+    }
     report = checked(tmp_path, files)
     (run,) = launched(report)
     assert (run.geometry.global_batch_size, run.geometry.value(Name.WORLD_SIZE)) == (batch, gpus)

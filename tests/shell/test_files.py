@@ -61,7 +61,7 @@ def test_variables_end_with_their_block() -> None:
     assert found("```bash\nexport N=8\n```\n\n```bash\nfoo $N\n```\n", "a.md") == [["foo", None]]
 
 
-@pytest.mark.parametrize("placeholder", ["<NUM_GPUS>", "{num_gpus}", "{{ num_gpus }}", "$NUM_GPUS"])
+@pytest.mark.parametrize("placeholder", ["<NUM_GPUS>", "{num_gpus}", "{{ num_gpus }}", "$NUM_GPUS", '<a number, e.g.,"8">'])
 def test_a_placeholder_is_unknown(placeholder: str) -> None:
     assert found(f"```bash\nfoo --n {placeholder} --m 2\n```", "a.md") == [["foo", "--n", None, "--m", "2"]]
 

@@ -14,8 +14,8 @@ from pytest_gbs.model.record import NamedTuple
 RECIPE_ENDS: Final = (".yaml", ".yml", ".toml")  # of the names of recipes that a command names
 # Parts of options that name a recipe: --config, --config_file, --train-config, --cfg, --recipe, --yaml.
 _NAMES_RECIPES: Final = ("conf", "cfg", "recipe", "yaml", "yml", "toml", "file")
-# Other options behind which one may be: `-b` and `--base` are those of latent-diffusion, `-opt` is that of BasicSR.
-_OPTIONS: Final = ("", "-c", "-b", "--base", "-opt", "--opt")
+# Other options behind which one may be: `-b` and `--base` are those of latent-diffusion, `-opt` is that of BasicSR, `--fname` of JEPA.
+_OPTIONS: Final = ("", "-c", "-b", "--base", "-opt", "--opt", "--fname")
 
 
 class NamedFiles(NamedTuple):

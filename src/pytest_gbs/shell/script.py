@@ -132,5 +132,5 @@ _IN_WORDS: Final = r"(?<![$\\{\w])\{(?!print )[A-Za-z][\w-]{0,40}(?:(?: [\w-]{1,
 _QUOTED: Final = r"\$\{\w{1,60}//?'[^'\n]{0,60}'/[^{}\n]{0,60}\}"
 _template = lazy_pattern(rf"{_FILLED_IN}|{_IN_WORDS}|{_QUOTED}|(?<=[\s=\"'])<[A-Za-z](?:[\w ./:|-]{{0,60}}[\w./:|-])?>(?=[\s\"'])")
 _placeholder = lazy_pattern(
-    rf"{_FILLED_IN}|{_IN_WORDS}|(?<![<&])<[A-Za-z][\w ./:|-]{{0,60}}>(?!>)|(?<![$\\{{])\{{[A-Za-z_]\w{{0,40}}\}}(?!\}})"
+    rf"{_FILLED_IN}|{_IN_WORDS}|(?<![<&])<[A-Za-z][\w ./:|,\"-]{{0,60}}>(?!>)|(?<![$\\{{])\{{[A-Za-z_]\w{{0,40}}\}}(?!\}})"
 )
