@@ -84,6 +84,10 @@ SHOWN = "# Train\n\n{said}\n\n```bash\n{command}```\n"
         pytest.param("On 8 GPUs, run the following commands:\n\n```bash\necho\n```\n\nThen:", id="of another command"),
         pytest.param("The following command runs on 8 GPUs, the following script on 2 GPUs:", id="two numbers"),
         pytest.param("On 32 GPUs, run the following command on each node:", id="nodes that are left out"),
+        pytest.param("If you have 8 GPUs.\n\nThen:", id="an offer of nothing"),
+        pytest.param("If you have 8 GPUs, change it. Now:", id="an offer and more"),
+        pytest.param("If you have 4 GPUs,", id="an offer as it is"),
+        pytest.param("With `--batch 8` the command below assumes 8 GPUs.", id="with a flag"),
     ],
 )
 def test_hardware_in_a_document_is_not_that_of_a_command(said: str, tmp_path: Path) -> None:
@@ -101,6 +105,9 @@ def test_hardware_in_a_document_is_not_that_of_a_command(said: str, tmp_path: Pa
         pytest.param("For example, to train our base model on 8 GPUs, run:", id="for example, run"),
         pytest.param("To train our base model with 8 GPUs, you can run", id="run, without a colon"),
         pytest.param("By default, we use 8 GPUs:", id="we use"),
+        pytest.param("If you have a machine with 8 A100 (40GB) GPUs,", id="an offer"),
+        pytest.param("If you only have 8 GPUs", id="an offer, without a sign"),
+        pytest.param("The command below assumes 8 GPUs, but you can run on one with `--batch 8`.", id="but you can, with a flag"),
     ],
 )
 def test_hardware_of_the_command_that_a_document_points_at_is_compared(said: str, tmp_path: Path) -> None:

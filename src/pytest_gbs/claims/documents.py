@@ -11,13 +11,13 @@ from typing import Final
 from pytest_gbs.claims.block_comments import Commented, as_block, comments_in_blocks
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.claims.grammars._candidate import digit
-from pytest_gbs.claims.pointing import Pointed, code_blocks, pointed_at, started_scripts
+from pytest_gbs.claims.pointing import Pointed, code_blocks, offers, pointed_at, started_scripts
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS, MOST_STATED
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
-from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.quantity import HARDWARE, Name
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.blocks import directed, is_underline
 
@@ -191,7 +191,8 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
         if lines and (not line.strip() or in_table or line.startswith("#") or _item().match(line)):
             found = list(_paragraph(source, [(at, _plain(one)) for at, one in lines]))
             block = pointed_at(source.text, lines[0][0], lines[-1][0] + len(lines[-1][1]), shown) if found or rows else None
-            yield from (each._replace(block=block) for each in found)
+            offered = block is not None and offers(source.text[lines[0][0] : lines[-1][0] + len(lines[-1][1])])
+            yield from (each._replace(block=block, declarations=_as_offered(each) if offered else each.declarations) for each in found)
             if block is not None and rows:  # `| stage1 | 512 |` and then `Training script for stage1 as follows:`
                 said = set(_label().findall("\n".join(one for _, one in lines)))
                 rows = [(label, each._replace(block=block) if label in said else each) for label, each in rows]
@@ -215,6 +216,12 @@ def _comments(source: Source, start: int, stop: int, commented: Sequence[Comment
         block = as_block(lines)
         for each in _stated(source, block) if digit().search(block.text) or "gpu" in block.text.lower() else ():
             yield each._replace(block=Pointed(begin, end, started_scripts(source.text, begin, end)), comment=True)
+
+
+def _as_offered(paragraph: Paragraph) -> tuple[Declaration, ...]:
+    """The statements of a paragraph that offers the block behind it: the hardware that its readers have is that of the block."""
+    states = (each.force == Force.ADVISES and each.name in HARDWARE for each in paragraph.declarations)
+    return tuple(each._replace(force=Force.STATES) if so else each for each, so in zip(paragraph.declarations, states, strict=True))
 
 
 _label = lazy_pattern(r"[A-Za-z]\w+(?:[.-]\w+)*")
@@ -329,7 +336,7 @@ _GLOBAL: Final = "global "
 _batch = lazy_pattern(r"(?i)(?<![\w-])batch[ _-]?size(?![\w-])")
 _flag = lazy_pattern(r"(?<![\w-])--[A-Za-z][\w.-]{0,100}")
 _given = lazy_pattern(r"[ =`]+[0-9]")
-_sentence_end = lazy_pattern(r"[.!?]\)?\s+(?=[A-Z(\"']|--)")
+_sentence_end = lazy_pattern(r"[.!?]\)?\s+(?=[A-Z(\"']|--)|, but (?=you )")
 # Parts of flags that change a batch, so that what the rest of a paragraph says holds with them alone.
 _SIZING: Final = ("batch", "accum", "gpu", "nproc", "proc", "node", "freq", "grad", "world", "parallel", "sentences", "tokens")
 

@@ -32,7 +32,7 @@ def pointed_at(text: str, start: int, stop: int, shown: Sequence[Pointed]) -> Po
     """
     paragraph = text[start:stop]
     behind = next((block for block in shown if block.start >= stop), None)
-    leads = paragraph.rstrip("*_ \n").endswith((":", " run"))
+    leads = paragraph.rstrip("*_ \n").endswith((":", " run")) or offers(paragraph)
     leads = leads and behind is not None and _between().fullmatch(text, stop, behind.start) is not None
     following = leads or _following().search(paragraph) is not None
     above = _above().search(paragraph) is not None
@@ -42,6 +42,12 @@ def pointed_at(text: str, start: int, stop: int, shown: Sequence[Pointed]) -> Po
     return _NOWHERE if found is None or (following and above) else found
 
 
+def offers(paragraph: str) -> bool:
+    """Whether a paragraph says for which readers the block behind it is, and nothing else: `If you have 8 GPUs,`."""
+    return _offer().fullmatch(paragraph) is not None
+
+
+_offer = lazy_pattern(r"(?i)[\s*_]{0,9}if you (?:only )?have (?:[^.,!?;:\n]|\.(?=\d)|\n(?!\s*\n)){1,120}[,:]?[\s*_]{0,9}")
 _NOWHERE: Final = Pointed(0, 0, ())
 _WHAT: Final = r"(?:command|script|example|snippet)"
 _following = lazy_pattern(rf"(?i)\bfollowing (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?below\b")
