@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import TypeAlias
 
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.shell.blocks import Block, blocks
+from pytest_gbs.shell.blocks import Block
 
 Commented: TypeAlias = tuple[list[tuple[int, str]], int, int]
 
 
-def comments_in_blocks(source: Source) -> Iterator[Commented]:
+def comments_in_blocks(text: str, blocks: Iterable[Block]) -> Iterator[Commented]:
     """Yield the comments above commands, which are about those up to the next comment, and those behind a command.
 
     Each as its lines with their places, and the start and the end of the commands.
     """
-    for block in blocks(source.path, source.text) if "#" in source.text else ():
-        yield from _above(source.text, block)
-        yield from _behind(source.text, block)
+    for block in blocks:
+        if block.lines and text.find("#", block.lines[0][0], block.lines[-1][1]) >= 0:
+            yield from _above(text, block)
+            yield from _behind(text, block)
 
 
 def as_block(lines: list[tuple[int, str]]) -> CommentBlock:
@@ -34,7 +34,7 @@ def as_block(lines: list[tuple[int, str]]) -> CommentBlock:
 def _above(text: str, block: Block) -> Iterator[Commented]:
     lines: list[tuple[int, str]] = []
     first = -1  # where the commands below these lines begin
-    end = block.lines[-1][1] if block.lines else 0
+    end = block.lines[-1][1]
     for start, stop in (*block.lines, (end, end)):
         comment = _comment().match(text, start, stop)
         if first >= 0 and (comment or start == stop):

@@ -19,7 +19,7 @@ from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import HARDWARE, Name
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.shell.blocks import directed, is_underline
+from pytest_gbs.shell.blocks import blocks, directed, is_underline
 
 # Headings of sections that report what was or what others did, rather than what the files of the repository do.
 _ELSEWHERE: Final = (
@@ -85,7 +85,8 @@ def read_sections(source: Source) -> tuple[Section, ...]:
     if len(lower) > LONGEST_PROSE or name.startswith(_HISTORIES) or not any(map(lower.__contains__, _WORDS)):
         return ()
     found: list[Section] = []
-    shown, commented = code_blocks(source), tuple(comments_in_blocks(source))
+    in_code = tuple(blocks(source.path, source.text))
+    shown, commented = code_blocks(source.text, in_code), tuple(comments_in_blocks(source.text, in_code))
     skipped = 0  # the level of the heading whose section is left out
     stated = 0
     for number, (level, start, stop, heading) in enumerate(_headed(source)):

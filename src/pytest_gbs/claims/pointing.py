@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.shell.blocks import blocks
+from pytest_gbs.shell.blocks import Block
 
 
 class Pointed(NamedTuple):
@@ -19,10 +18,10 @@ class Pointed(NamedTuple):
     scripts: tuple[str, ...]
 
 
-def code_blocks(source: Source) -> tuple[Pointed, ...]:
+def code_blocks(text: str, blocks: Iterable[Block]) -> tuple[Pointed, ...]:
     """The code blocks of a document, in order."""
-    found = ((block.lines[0][0], block.lines[-1][1]) for block in blocks(source.path, source.text) if block.lines)
-    return tuple(Pointed(start, stop, started_scripts(source.text, start, stop)) for start, stop in found)
+    found = ((block.lines[0][0], block.lines[-1][1]) for block in blocks if block.lines)
+    return tuple(Pointed(start, stop, started_scripts(text, start, stop)) for start, stop in found)
 
 
 def pointed_at(text: str, start: int, stop: int, shown: Sequence[Pointed]) -> Pointed | None:
