@@ -21,6 +21,7 @@ KNOWN = {
     "comment-behind": ("foo a # b", ["a"]),
     "comment-ends-command": ("foo a \\\n  # --b 1 \\\n  --c 2", ["a"]),
     "comment-in-backquotes": ("foo --a 1 \\\n  `#--b 2` \\\n  `#--c` `#--d é` \\\n  --e 3", ["--a", "1", "--e", "3"]),
+    "comment-in-backquotes-right-before-the-end-of-a-line": ("foo --a 1 `# why `\\\n  --b 2", ["--a", "1", "--b", "2"]),
     "comment-in-backquotes-at-the-end": ("foo --a 1 `# why`", ["--a", "1"]),
     "hash-within-word": ("foo a#b", ["a#b"]),
     "variable": ("N=8\nfoo --n $N --m=${N}x", ["--n", "8", "--m=8x"]),

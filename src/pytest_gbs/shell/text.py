@@ -248,7 +248,7 @@ def every_node(root: Node) -> Iterator[Node]:
 
 # `#--load x` between backquotes, as people switch off one flag of a command: an empty substitution, which the grammar reads to the
 # end of the line.
-_inline_comment = lazy_pattern(r"(?<![^ \t\n])`#[^`\n]{0,400}`(?=[ \t\n]|$)")
+_inline_comment = lazy_pattern(r"(?<![^ \t\n])`#[^`\n]{0,400}`(?=[ \t\n]|\\\n|$)")
 
 _two_assignments = lazy_pattern(r"(?<!\S)(?=\S*[A-Za-z0-9_\]]\+?=)\S++[ \t]++[A-Za-z_]\w*+(?:\[[^\]\n]{0,80}\])?\+?=")
 
