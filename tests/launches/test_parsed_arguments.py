@@ -190,6 +190,35 @@ def test_a_default_is_the_frameworks_where_its_arguments_are_parsed(
     assert [batch for _, batch in titled_batches(report)] == wanted  # 8 by default x 2 x 4
 
 
+# A function of another file parses them, as in facebookresearch/MobileLLM and hiyouga/ChatGLM-Efficient-Tuning.
+ASKS = (
+    "from ours import get_arguments\nfrom ours.trainer import OwnTrainer\n"
+    + "print('done')\n" * 25
+    + "OwnTrainer(get_arguments()).train()\n"
+)
+PARSES = """
+from transformers import HfArgumentParser, Seq2SeqTrainingArguments
+
+def get_arguments():
+    return HfArgumentParser((Seq2SeqTrainingArguments,)).parse_args_into_dataclasses()[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "flags", "wanted"),
+    [
+        pytest.param({"ours/options.py": "import argparse\n"}, FLAGS, [], id="a parser of its own"),
+        pytest.param({"ours/trainer.py": ""}, "", [], id="no flags"),
+        pytest.param({"ours/__init__.py": ""}, FLAGS, [], id="a file that is not imported"),
+        pytest.param({"ours/trainer.py": ""}, FLAGS, [64], id="one that is"),
+    ],
+)
+def test_classes_that_another_file_parses(more: dict[str, str], flags: str, wanted: list[int], tmp_path: Path) -> None:
+    files = {"train.py": ASKS, "ours/__init__.py": "from .options import get_arguments\n", "ours/options.py": PARSES}
+    report = checked(tmp_path, {**files, **more, "run.sh": f"{RUN} {flags}\n"})
+    assert [batch for _, batch in titled_batches(report)] == wanted  # 8 x 2 x 4
+
+
 @pytest.mark.parametrize(("command", "title"), [("sft", "TRL (SFT)"), ("grpo", "TRL (GRPO)")])
 def test_each_sub_command_has_its_class(command: str, title: str, tmp_path: Path) -> None:
     program = f"""{IMPORTS}

@@ -32,6 +32,7 @@ from pytest_gbs.model.program import SCORING_COMMANDS, Program, only_scores
 from pytest_gbs.model.program_context import Read
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.modules import module_paths
 
 # `main.py mode=test_large`, a Hydra program's mode.
 _SCORING_MODES: Final = frozenset(f"{key}={value}" for key in ("mode", "task", "action") for value in SCORING_COMMANDS)
@@ -109,6 +110,8 @@ def programs_of(found: FoundLaunch, read: Read) -> Iterator[tuple[Program, Pytho
         yield Program("", file.imports, alone=True, path=path), file
     if not classes and not file.parses_itself:  # a function of its own may be handed them: `parse_args(OwnTrainingArguments)`
         handed = read_arguments(source, tuple(sorted(name for name in file.imports if name.endswith("TrainingArguments"))), read)
+        if handed is None:
+            handed = _parsed_by_another(source, file, read)
         if handed is not None:
             yield Program("", handed.imports, alone=True, path=path), handed
 
@@ -130,6 +133,27 @@ def _imported_files(file: PythonFile, path: str, read: Read, word: str = "") -> 
     """Yield the first files of the tree that `file`, at `path`, imports and that have `word` in their text."""
     found = (inner for each in imported_paths(file, path) if (inner := _source(each, read)) is not None and word in inner.text)
     yield from islice(found, MOST_IMPORTED_MODULES)
+
+
+def _parsed_by_another(source: Source, file: PythonFile, read: Read) -> PythonFile | None:
+    """The classes into which a function that a program imports parses the command line: `get_arguments`, whatever module hands it on."""
+    for name in sorted(each for each in file.imports if _of_arguments().search(each))[:_MOST_HANDED_ON]:
+        module, asked, imports = source, name, file.imports
+        for _ in range(_MOST_HANDED_ON):
+            asked = next((each for each in sorted(imports) if each.rpartition(".")[2] == name.rpartition(".")[2]), "")
+            paths = module_paths(asked.rpartition(".")[0] or ".", module.path.rpartition("/")[0]) if asked else ()
+            inner = next((each for path in paths if (each := _source(path, read)) is not None), None)
+            imported = read_imports(inner) if inner is not None else None
+            if inner is None or imported is None:
+                break
+            if classes := parsed_into(inner, ()):
+                return read_arguments(inner, classes, read)
+            module, imports = inner, imported.imports
+    return None
+
+
+_of_arguments = lazy_pattern(r"\.(?=\w*(?:arg|pars))[a-z_]\w*$")
+_MOST_HANDED_ON: Final = 4  # functions of arguments that are looked for, and modules that import one for others
 
 
 def starts_engine(program: str | None, read: Read) -> bool:
