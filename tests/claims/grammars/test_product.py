@@ -243,6 +243,11 @@ def test_arithmetic_behind_arithmetic_is_a_statement_of_its_own() -> None:
     assert batches(text, ("batch_accumulation_per_replica",)) == [("global_batch_size", 512), ("tokens_per_step", 524288)]
 
 
+def test_a_label_on_the_next_line_starts_a_statement_of_its_own() -> None:
+    text = "batch_size = train_batch_size * gradient_accumulation_steps * num_gpus = 128\nepoch size: 3 for 52k rows, batch 8 to test"
+    assert [(each.value, each.force) for each in _claims(text) if each.name == "global_batch_size"] == [(128, "states")]
+
+
 def test_prompts_times_generations_are_a_batch() -> None:
     text = "Cap to the rollout batch (num_prompts_per_step * num_generations_per_prompt = 32 * 16 = 512)."
     assert batches(text) == [("global_batch_size", 512)]

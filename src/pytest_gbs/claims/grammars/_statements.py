@@ -96,13 +96,14 @@ def _continues(last: str, line: str) -> bool:
     """Whether `line` goes on with the statement of the line before it."""
     if last[-1] == ":" and _formula().fullmatch(line):
         return True
-    if last[-1] in ".!?:;。" or _fresh().match(line) or (last[-1].isdigit() and _product().match(line)):
+    if last[-1] in ".!?:;。" or _fresh().match(line) or (last[-1].isdigit() and _behind_a_number().match(line)):
         return False
     return len(last) >= _FULL or last[-1] in ",(+*/=-" or not (line[0].isupper() or line[0].isdigit())
 
 
 _formula = lazy_pattern(r"\(?\d[\d\s,_.*x×/()]*")
-_product = lazy_pattern(r"\d[\d,_]*\s?[*x×]\s?\d")
+# What a line starts with behind a number with which the line above ends: other arithmetic, a label.
+_behind_a_number = lazy_pattern(r"\d[\d,_]*\s?[*x×]\s?\d|[A-Za-z][\w-]{0,30}(?: [\w-]{1,30}){1,2}:\s")
 
 # What a line starts with that begins anew: a bullet, a label, a formula, a subject.
 _fresh = lazy_pattern(
