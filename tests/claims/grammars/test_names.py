@@ -35,6 +35,9 @@ WORLD, NODES, PER_NODE, BATCH = "world_size", "num_nodes", "gpus_per_node", "glo
         "gbs301_launch",
         "ds_config_2xB200",
         "vss-lora-8xb300",
+        "run_gpu4",
+        "gpu8gb",
+        "gpu_16",
     ],
 )
 def test_says_nothing(name: str) -> None:
@@ -52,6 +55,7 @@ def test_says_nothing(name: str) -> None:
         ("internvl_64gpu_full", {WORLD: 64}),
         ("alst_ulysses_4gpu", {WORLD: 4}),
         ("lora_8gpus", {WORLD: 8}),
+        ("grpo_3b_gpu8", {WORLD: 8}),
         ("m3_vl_lora_pp4ep8_8node", {NODES: 8}),
         ("medpix_2node_100steps", {NODES: 2}),
         ("llama-bs128", {BATCH: 128}),

@@ -28,6 +28,7 @@ _tokens = lazy_pattern(
     r"|(\d{1,5})gpus?"
     r"|(\d{1,5})nodes?"
     r"|(?:gbs|bsz|bs|batch[-_]?size|batch())[-_=]?(\d{1,7})"
+    r"|gpus?(8|16|32|64|128|256|512)"  # `gpu4` may be the fifth of a machine
     r")(?![a-z\d]|\.\d)",
     re.IGNORECASE,
 )
@@ -74,6 +75,8 @@ def _sizes(match: re.Match[str]) -> Iterator[tuple[str, int]]:
         yield Name.WORLD_SIZE, 9
     if match[10]:
         yield Name.NUM_NODES, 10
+    if match[13]:
+        yield Name.WORLD_SIZE, 13
     least = _LEAST_BATCH if match[11] is not None else 1
     if match[12] and int(match[12]) >= least and not is_rule_code(match[0][: -len(match[12])], match[12]) and not _of_something_else(match):
         yield Name.GLOBAL_BATCH_SIZE, 12
