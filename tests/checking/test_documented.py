@@ -310,3 +310,38 @@ def test_a_document_that_is_about_more_than_a_script_contradicts_nothing(tmp_pat
 
 def test_a_document_beside_a_script_is_about_it(tmp_path: Path) -> None:
     assert beside_script(tmp_path, ABOUT.format(64)) == ["this launch gives 128, but README.md claims 64"]
+
+
+LAUNCHED = f"torchrun --nproc_per_node=4 train.py {FLAGS} --per_device_train_batch_size 4 --gradient_accumulation_steps 8\n"
+
+
+@pytest.mark.parametrize(
+    "readme",
+    [
+        pytest.param("# Train\n\nWith a global batch size of 128:\n\n    {}", id="the same"),
+        pytest.param("# Train\n\n    We use a global batch size of 64.\n\nSo:\n\n    {}", id="a text shown as code"),
+        pytest.param("# 训练\n\n运行以下命令，批处理大小为 4×8=32。\n\n```bash\n{}```\n", id="of one device, in Chinese"),
+    ],
+)
+def test_what_a_document_shows_beside_a_command_agrees(tmp_path: Path, readme: str) -> None:
+    assert codes(checked(tmp_path, {"README.md": readme.format(LAUNCHED), "train.py": TRAINER})) == []
+
+
+# eric-mitchell/direct-preference-optimization, cascip/ChatAlpaca and hiyouga/ChatGLM-Efficient-Tuning have the shapes.
+@pytest.mark.parametrize(
+    ("readme", "wanted"),
+    [
+        pytest.param("# Train\n\nWith a global batch size of 64:\n\n    {}", "GBS301", id="a command that is indented"),
+        pytest.param(
+            f"# Train\n\n{BY_MODEL.format(a=64)}\nRun the following command for ours-13b:\n\n```bash\n{{}}```\n",
+            "GBS301",
+            id="a row of a table, with other capitals",
+        ),
+        pytest.param("# 训练\n\n运行以下命令，批处理大小为 8×8=64。\n\n```bash\n{}```\n", "GBS301", id="arithmetic in Chinese"),
+        pytest.param(
+            "# Train\n\nFor example, we fine-tuned it on 8 A100 using the following command:\n\n```bash\n{}```\n", "GBS303", id="we"
+        ),
+    ],
+)
+def test_what_a_document_shows_beside_a_command_disagrees(tmp_path: Path, readme: str, wanted: str) -> None:
+    assert codes(checked(tmp_path, {"README.md": readme.format(LAUNCHED), "train.py": TRAINER})) == [wanted]

@@ -458,6 +458,17 @@ def test_visible_gpus_that_a_comment_does_not_say_leave_it_wrong(tmp_path: Path)
     assert finding.message == "comment says 8 GPUs, but torchrun starts 4 processes"
 
 
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        pytest.param("torchrun --nproc_per_node ${N:-4} sft.py sft.yaml $@", [], id="a default"),
+        pytest.param("torchrun --nproc_per_node 4 sft.py sft.yaml $@", ["GBS303"], id="options of the program may be added"),
+    ],
+)
+def test_hardware_of_a_command_that_may_get_more_words(command: str, expected: list[str], tmp_path: Path) -> None:
+    assert codes(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": f"# runs on 8 GPUs\n{command}\n"})) == expected
+
+
 def test_hardware_in_the_name_of_a_run_is_said_by_its_name(tmp_path: Path) -> None:
     flags = "--model_name_or_path m --dataset_name d --per_device_train_batch_size 2 --gradient_accumulation_steps 2 --run_name sft-8gpu"
     program = "from trl import SFTConfig, TrlParser\nparser = TrlParser((SFTConfig,))\nargs = parser.parse_args_and_config()\n"

@@ -37,6 +37,13 @@ def _read(path: str, text: str) -> list[str]:
         pytest.param("a.md", "```\nport=1\nfor x in range(3):\ntorchrun a.py\n```\n", id="no language, and a program behind assignments"),
         pytest.param("a.md", "```\na=f(1)\ntorchrun a.py\n```\n", id="no language, and a call"),
         pytest.param("a.txt", "```bash\ntorchrun a.py\n```\n", id="no document"),
+        pytest.param("a.md", "- an item\n\n    torchrun a.py\n", id="indented in a list"),
+        pytest.param("a.md", "1. an item\n   more\n\n    torchrun a.py\n", id="indented in a list with numbers"),
+        pytest.param("a.md", "1. an item\nthat goes on\n\n    torchrun a.py\n", id="indented in a list whose item goes on"),
+        pytest.param("a.md", "A sentence\n    torchrun a.py\n", id="indented as the rest of a paragraph"),
+        pytest.param("a.md", "So:\n\n   torchrun a.py\n", id="three blanks"),
+        pytest.param("a.md", "So:\n\n    model.py\n    torchrun a.py\n", id="indented, and no commands"),
+        pytest.param("a.md", "```text\n\n    torchrun a.py\n```\n", id="indented in another block"),
     ],
 )
 def test_they_run_nothing(path: str, text: str) -> None:
@@ -51,6 +58,9 @@ def test_they_run_nothing(path: str, text: str) -> None:
         pytest.param("a.rst", _RST.format("* An item\n\n  .. code-block:: sh\n\n     torchrun a.py\n\n  more"), id="inside a list"),
         pytest.param("a.rst", _RST.format("So::\n\n   $ torchrun a.py\n"), id="two colons and a prompt"),
         pytest.param("a.rst", ".. prompt:: bash $\n\n   torchrun a.py", id="at the end of the file"),
+        pytest.param("a.md", "So:\n\n    torchrun a.py\n\nNext", id="indented"),
+        pytest.param("a.md", "- an item\n\nSo:\n\n\ttorchrun \\\n\t a.py", id="indented below a list, by tabs, to the end"),
+        pytest.param("a.md", "So:\n\n    ```bash\n    torchrun a.py\n    ```\n", id="an indented fence"),
         pytest.param("docs/a.mdx", "<Tab>\n\n  ```bash\n  torchrun a.py\n  ```\n\n</Tab>\n", id="MDX"),
         pytest.param("a.md", "```bash\ntorchrun \\ \na.py\n```\n", id="a blank behind a backslash"),
         pytest.param("a.md", "```\ntorchrun \\\t\r\n a.py\r\n```\n", id="a tab, and a line end of Windows"),

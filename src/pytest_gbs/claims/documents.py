@@ -19,7 +19,7 @@ from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import HARDWARE, Name
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.shell.blocks import blocks, directed, is_underline
+from pytest_gbs.shell.blocks import Indented, blocks, directed, is_underline
 
 # Headings of sections that report what was or what others did, rather than what the files of the repository do.
 _ELSEWHERE: Final = (
@@ -126,7 +126,7 @@ def prose(source: Source, start: int, stop: int) -> Iterator[tuple[int, str]]:
 
 def _marked_prose(text: str, start: int, stop: int) -> Iterator[tuple[int, str]]:
     """Yield the lines of a part of Markdown."""
-    fence = ""
+    fence, code = "", Indented()
     while start < stop:
         match = _line().match(text, start, stop)
         assert match is not None
@@ -138,7 +138,7 @@ def _marked_prose(text: str, start: int, stop: int) -> Iterator[tuple[int, str]]
             fence = marker[1]
             yield start, ""
         else:
-            yield start, line
+            yield start, "" if code.takes(line) else line
         start = match.end()
 
 
@@ -195,8 +195,8 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
             offered = block is not None and offers(source.text[lines[0][0] : lines[-1][0] + len(lines[-1][1])])
             yield from (each._replace(block=block, declarations=_as_offered(each) if offered else each.declarations) for each in found)
             if block is not None and rows:  # `| stage1 | 512 |` and then `Training script for stage1 as follows:`
-                said = set(_label().findall("\n".join(one for _, one in lines)))
-                rows = [(label, each._replace(block=block) if label in said else each) for label, each in rows]
+                said = {each.lower() for each in _label().findall("\n".join(one for _, one in lines))}
+                rows = [(label, each._replace(block=block) if label.lower() in said else each) for label, each in rows]
             lines = []
         if not in_table:
             header = []
@@ -334,7 +334,7 @@ def _plain_batches(source: Source, block: CommentBlock) -> tuple[Declaration, ..
 
 
 _GLOBAL: Final = "global "
-_batch = lazy_pattern(r"(?i)(?<![\w-])batch[ _-]?size(?![\w-])")
+_batch = lazy_pattern(r"(?i)(?<![\w-])batch[ _-]?size(?![\w-])|(?<![全总效际])批(?:处理|次|量)?大小")
 _flag = lazy_pattern(r"(?<![\w-])--[A-Za-z][\w.-]{0,100}")
 _given = lazy_pattern(r"[ =`]+[0-9]")
 _sentence_end = lazy_pattern(r"[.!?]\)?\s+(?=[A-Z(\"']|--)|, but (?=you )")

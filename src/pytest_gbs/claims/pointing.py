@@ -31,7 +31,7 @@ def pointed_at(text: str, start: int, stop: int, shown: Sequence[Pointed]) -> Po
     """
     paragraph = text[start:stop]
     behind = next((block for block in shown if block.start >= stop), None)
-    leads = paragraph.rstrip("*_ \n").endswith((":", " run")) or offers(paragraph)
+    leads = paragraph.rstrip("*_ \n").endswith((":", "：", " run")) or offers(paragraph)
     leads = leads and behind is not None and _between().fullmatch(text, stop, behind.start) is not None
     following = leads or _following().search(paragraph) is not None
     above = _above().search(paragraph) is not None
@@ -49,8 +49,9 @@ def offers(paragraph: str) -> bool:
 _offer = lazy_pattern(r"(?i)[\s*_]{0,9}if you (?:only )?have (?:[^.,!?;:\n]|\.(?=\d)|\n(?!\s*\n)){1,120}[,:]?[\s*_]{0,9}")
 _NOWHERE: Final = Pointed(0, 0, ())
 _WHAT: Final = r"(?:command|script|example|snippet)"
-_following = lazy_pattern(rf"(?i)\bfollowing (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?below\b")
-_above = lazy_pattern(rf"(?i)\babove (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?above\b")
+_IN_CHINESE: Final = "(?:命令|脚本|指令)"
+_following = lazy_pattern(rf"(?i)\bfollowing (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?below\b|(?:以下|如下|下面的?){_IN_CHINESE}")
+_above = lazy_pattern(rf"(?i)\babove (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?above\b|(?:以上|上述|上面的?){_IN_CHINESE}")
 # What may be between a colon and the first line of the block: the fence or the directive, with its options.
 _between = lazy_pattern(r"[ \t]*\n?\s*(?:(?:```|~~~)[^\n]*\n|\.\. [\w-]+::[^\n]*\n(?:\s+:[^\n]*\n)*)?\s*")
 

@@ -1,4 +1,4 @@
-"""The code blocks of documents: between fences in Markdown, MDX and Quarto, below a directive in reStructuredText."""
+"""The code blocks of documents: between fences or indented in Markdown, MDX and Quarto, below a directive in reStructuredText."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_gbs.model.record import NamedTuple
 
 
 class Block(NamedTuple):
-    """A code block: what it says it holds, its lines as spans, the heading above it, and whether it is between fences."""
+    """A code block: what it says it holds, its lines as spans, the heading above it, and whether its language would be said there."""
 
     language: str
     lines: tuple[tuple[int, int], ...]
@@ -26,13 +26,42 @@ def blocks(path: str, text: str) -> Iterator[Block]:
 _fence = lazy_pattern(r"([ \t>]*)(?:[-*+][ \t]+|[0-9]{1,9}[.)][ \t]+)?(`{3,}|~{3,})[ \t]*(.*)")
 
 
+class Indented:
+    """Follows the lines outside of fences: which of them are code because they are indented, below an empty line and in no list."""
+
+    def __init__(self) -> None:
+        self._blank = True
+        self._listed = False
+        self._inside = False
+
+    def takes(self, line: str) -> bool:
+        """Whether the next line is code; an empty one between two that are is, too, and may be the last."""
+        if line.strip():
+            indented = line.startswith(("    ", "\t")) and _fence().match(line) is None
+            self._inside = indented and not self._listed and (self._inside or self._blank)
+            if line[0] not in " \t" and (self._blank or line[0] == "#" or not self._listed):
+                self._listed = _item().match(line) is not None
+        self._blank = not line.strip()
+        return self._inside
+
+
+_item = lazy_pattern(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+
+
 def _fenced(text: str) -> Iterator[Block]:
-    """Yield the fenced blocks of a document."""
+    """Yield the blocks of a document that are fenced, and those that are indented."""
     heading, opened = "", None
     lines: list[tuple[int, int]] = []
-    language = ""
-    for start, stop in _lines(text):
+    indented: list[tuple[int, int]] = []
+    language, code = "", Indented()
+    for start, stop in (*_lines(text), (len(text), len(text))):
         line = text[start:stop].rstrip("\r\n")
+        if opened is None and start < stop and code.takes(line):
+            indented.append((start, stop))
+            continue
+        if indented:
+            yield Block("", tuple(_outdented(text, indented)), heading, fenced=True)
+            indented = []
         match = _fence().match(line) if "```" in line or "~~~" in line else None
         if opened is None:
             if match and not (match.group(2)[0] == "`" and "`" in match.group(3)):

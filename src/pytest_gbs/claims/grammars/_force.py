@@ -146,7 +146,7 @@ def _shown_command(before: str, around: str) -> str:
     return _offer().sub("", before) if _shows().search(around) else before
 
 
-_offer = lazy_pattern(r" for example (?= to )| (?:you )?(?:can |may )?(?:please )?(?:use|run) (?=the following )")
+_offer = lazy_pattern(r" for example (?= (?:to|we) )| (?:you )?(?:can |may )?(?:please )?(?:use|run) (?=the following )")
 _shows = lazy_pattern(r" the following (?:\w+ )?(?:command|script) | run +$")
 
 
