@@ -345,3 +345,10 @@ def test_what_a_document_shows_beside_a_command_agrees(tmp_path: Path, readme: s
 )
 def test_what_a_document_shows_beside_a_command_disagrees(tmp_path: Path, readme: str, wanted: str) -> None:
     assert codes(checked(tmp_path, {"README.md": readme.format(LAUNCHED), "train.py": TRAINER})) == [wanted]
+
+
+@pytest.mark.parametrize(("said", "wanted"), [(64, []), (32, []), (128, ["GBS301"])])
+def test_a_plain_batch_is_no_part_of_a_smaller_one(said: int, wanted: list[str], tmp_path: Path) -> None:
+    options = "--micro-batch-size 4 --global-batch-size 64 --seq-length 2048 --num-layers 2 --hidden-size 64"
+    readme = f"# Train\n\nTo train with batch size {said}, run:\n\n    torchrun --nproc_per_node $N pretrain_gpt.py {options}\n"
+    assert codes(checked(tmp_path, {"README.md": readme})) == wanted

@@ -62,9 +62,14 @@ def _run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, decl
 def _as_meant(declaration: Declaration, seen: Geometry) -> Declaration:
     """A plain batch size that a document states of a launch: it is stated if it is that of no device, no pass and no optimizer step."""
     micro, steps, ranks = (seen.value(name) for name in (*RANK_FACTORS, Name.DATA_PARALLEL_SIZE))
-    if not declaration.weak or declaration.paragraph is None or micro is None or steps is None or ranks is None:
+    total = seen.value(Name.GLOBAL_BATCH_SIZE)
+    rollouts = any(seen.value(name) is not None for name in (Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_ROLLOUT))
+    if not declaration.weak or declaration.paragraph is None:
         return declaration
-    meant = any(declaration.admits(each) for each in (micro, micro * steps, micro * ranks, micro * steps * ranks))
+    if micro is not None and steps is not None and ranks is not None:
+        meant = any(declaration.admits(each) for each in (micro, micro * steps, micro * ranks, micro * steps * ranks))
+    else:
+        meant = total is None or rollouts or any(each.low <= total for each in declaration.holds)  # a part of the batch is no larger
     return declaration if meant else declaration._replace(force=Force.STATES, weak=False)
 
 
