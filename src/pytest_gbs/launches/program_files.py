@@ -25,7 +25,7 @@ from pytest_gbs.launches.python_file import (
 )
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_IMPORTED_MODULES, MOST_IMPORTS
+from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_HANDED_ON, MOST_IMPORTED_MODULES, MOST_IMPORTS
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import SCORING_COMMANDS, Program, only_scores
@@ -137,9 +137,9 @@ def _imported_files(file: PythonFile, path: str, read: Read, word: str = "") -> 
 
 def _parsed_by_another(source: Source, file: PythonFile, read: Read) -> PythonFile | None:
     """The classes into which a function that a program imports parses the command line: `get_arguments`, whatever module hands it on."""
-    for name in sorted(each for each in file.imports if _of_arguments().search(each))[:_MOST_HANDED_ON]:
+    for name in sorted(each for each in file.imports if _of_arguments().search(each))[:MOST_HANDED_ON]:
         module, asked, imports = source, name, file.imports
-        for _ in range(_MOST_HANDED_ON):
+        for _ in range(MOST_HANDED_ON):
             asked = next((each for each in sorted(imports) if each.rpartition(".")[2] == name.rpartition(".")[2]), "")
             paths = module_paths(asked.rpartition(".")[0] or ".", module.path.rpartition("/")[0]) if asked else ()
             inner = next((each for path in paths if (each := _source(path, read)) is not None), None)
@@ -153,7 +153,6 @@ def _parsed_by_another(source: Source, file: PythonFile, read: Read) -> PythonFi
 
 
 _of_arguments = lazy_pattern(r"\.(?=\w*(?:arg|pars))[a-z_]\w*$")
-_MOST_HANDED_ON: Final = 4  # functions of arguments that are looked for, and modules that import one for others
 
 
 def starts_engine(program: str | None, read: Read) -> bool:

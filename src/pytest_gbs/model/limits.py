@@ -124,6 +124,7 @@ MOST_DEEPY_FILES: Final = 50  # configuration files of one `deepy.py` command; a
 MOST_THIN_STATEMENTS: Final = 25  # statements of a program that only starts another one; what a larger one imports is not looked into
 MOST_IMPORTED_PATHS: Final = 200  # paths at which such a program may have what it imports; the rest is not looked at
 MOST_IMPORTS: Final = 5_000  # names that a program and its own files import; what one with more of them starts is not known
+MOST_HANDED_ON: Final = 4  # modules that hand on a function that parses arguments, and such functions; what others parse is not known
 MOST_PROGRAM_FILES: Final = 200  # files of a program that may train on several GPUs by itself; with more, its GPUs are unknown
 
 # Git revisions
