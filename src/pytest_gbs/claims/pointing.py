@@ -31,8 +31,8 @@ def pointed_at(text: str, start: int, stop: int, shown: Sequence[Pointed]) -> Po
     """
     paragraph = text[start:stop]
     behind = next((block for block in shown if block.start >= stop), None)
-    leads = paragraph.rstrip("*_ \n").endswith((":", "：", " run")) or offers(paragraph)
-    leads = leads and behind is not None and _between().fullmatch(text, stop, behind.start) is not None
+    shows = paragraph.rstrip("*_ \n").endswith((":", "：", " run")) or offers(paragraph) or _uses().search(paragraph) is not None
+    leads = shows and behind is not None and _between().fullmatch(text, stop, behind.start) is not None
     following = leads or _following().search(paragraph) is not None
     above = _above().search(paragraph) is not None
     if not following and not above:
@@ -52,6 +52,8 @@ _WHAT: Final = r"(?:command|script|example|snippet)"
 _IN_CHINESE: Final = "(?:命令|脚本|指令)"
 _following = lazy_pattern(rf"(?i)\bfollowing (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?below\b|(?:以下|如下|下面的?){_IN_CHINESE}")
 _above = lazy_pattern(rf"(?i)\babove (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?above\b|(?:以上|上述|上面的?){_IN_CHINESE}")
+# A last sentence about what the command behind it uses: "We use 4 nodes to pretrain the model.", "We use 8 GPUs as an example."
+_uses = lazy_pattern(r"(?i)\bwe use\b[^.\n]{1,80}?\b(?:as an example|to (?:pre-?|fine-?)?t(?:rain|une)\b[^.\n]{0,120})\.?\s*\Z")
 # What may be between a colon and the first line of the block: the fence or the directive, with its options.
 _between = lazy_pattern(r"[ \t]*\n?\s*(?:(?:```|~~~)[^\n]*\n|\.\. [\w-]+::[^\n]*\n(?:\s+:[^\n]*\n)*)?\s*")
 
