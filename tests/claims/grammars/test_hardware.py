@@ -65,6 +65,7 @@ WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
         ),
         ("Per-node: 4 GPUs - 1 learner = 3 free", {PER_NODE: 4}),
         ("per node: 8 GPUs", {PER_NODE: 8}),
+        ("Batch size is 64. It runs on 8 GPUs, unlike before.", {WORLD: 8}),
         ("Layout (each node): 4 GPUs, 2 CPUs", {PER_NODE: 4}),
         ("on every node: 1 task, 3 GPUs", {PER_NODE: 3}),
         ("samples per node: 4, 16 GPUs", {WORLD: 16}),

@@ -95,7 +95,7 @@ def under_each_node(tokens: Sequence[WordToken], i: int) -> bool:
     node = colon - 1 - (text_at(tokens, colon - 1) == ")")
     if text_at(tokens, colon) != ":" or node < 1 or text_at(tokens, node) not in NODES:
         return False
-    each = node - 1 - (text_at(tokens, node - 1) == "-")
+    each = node - 1
     return text_at(tokens, each) in ("per", "each", "every") and (each == 0 or text_at(tokens, each - 1) in ("(", "on", "in", "for"))
 
 
