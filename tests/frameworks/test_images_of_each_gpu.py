@@ -26,7 +26,7 @@ MODEL = "task: detection\nmodel: RTDETR\ncriterion: RTDETRCriterion\npostprocess
     [
         pytest.param("datasets: {train: {batch_size_per_gpu: 6}}\n", id="no network"),
         pytest.param(SR % (4, ", mini_batch_sizes: [6, 3, 1]"), id="batches that shrink as patches grow"),
-        pytest.param(LOADER % "total_batch_size: 16", id="a part that others include"),
+        pytest.param(LOADER % "batch_size: 16", id="a part that others include"),
         pytest.param("train_dataloader: {batch_size: 16}\noutput_dir: out\n", id="a data loader of something else"),
     ],
 )
@@ -51,6 +51,13 @@ def test_without_a_launcher_basicsr_trains_on_the_gpus_of_its_file(tmp_path: Pat
 def test_a_launcher_of_basicsr_decides(tmp_path: Path, command: str, batch: int | None) -> None:
     report = checked(tmp_path, {"options/sr.yml": SR % (4, ""), "run.sh": f"{command}\n"})
     assert titled_batches(report) == [("BasicSR", batch)]
+
+
+@pytest.mark.parametrize(("stated", "codes_of_it"), [(32, []), (16, ["GBS101"])])
+def test_a_part_of_rtdetr_states_its_own_batch(tmp_path: Path, stated: int, codes_of_it: list[str]) -> None:
+    loader = LOADER % f"total_batch_size: 32 # total batch size equals to {stated} (4 * {stated // 4})"
+    files = {"a.yml": CHILD.replace(", 'include/model.yml'", ""), "b.yml": CHILD.replace("small", "large"), "include/loader.yml": loader}
+    assert codes(checked(tmp_path, {**files, "include/model.yml": MODEL})) == codes_of_it
 
 
 @pytest.mark.parametrize(
