@@ -102,3 +102,22 @@ def test_a_program_that_imports_grpo(tmp_path: Path) -> None:
     report = checked(tmp_path, {"run.sh": f"{RUN} --num_generations 8\n", "train.py": program})
     (run,) = launched(report)
     assert (run.framework.unit, run.geometry.global_batch_size) == ("completions", 64)
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        pytest.param("--batch_size 16", [None], id="a batch that its framework does not take"),
+        pytest.param("--bsz 16", [None], id="in short"),
+        pytest.param("--batch_size 16 --per_device_train_batch_size 4", [4 * 2 * 8], id="beside the one that it takes"),
+        pytest.param("--eval_batch_size 16", [8 * 2 * 8], id="of evaluation"),
+        pytest.param("--per-device-train-batch-size 4", [4 * 2 * 8], id="with dashes"),
+        pytest.param("", [8 * 2 * 8], id="none"),
+    ],
+)
+def test_a_program_that_is_called_like_an_example_may_have_a_batch_of_its_own(
+    tmp_path: Path, flags: str, expected: list[int | None]
+) -> None:
+    usual = "--model_name_or_path m --dataset_name d --output_dir o --gradient_accumulation_steps 2"
+    run = f"torchrun --nproc_per_node 8 run_clm.py {usual} {flags}\n"
+    assert batches(checked(tmp_path, {"run.sh": run})) == expected

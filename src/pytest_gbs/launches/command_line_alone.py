@@ -23,6 +23,7 @@ from pytest_gbs.model.command import Word
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Arguments, Framework, Loader, Treatment
 from pytest_gbs.model.location import Source, dotted
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.quantity import RANK_FACTORS, Name, Quantity
@@ -158,6 +159,7 @@ class CommandLineAlone:
             or (framework.own_files and not is_own)
             or _is_configured_elsewhere(found.start.program, framework, document)
             or is_packaged(found, self._tree)
+            or (program_source(found, self._tree.read) is None and _names_another_batch(framework, taken.given))
         ):
             framework = of_a_part(framework)  # the rest is in a configuration elsewhere
         composed: Composed | None = taken.composed
@@ -206,6 +208,16 @@ class CommandLineAlone:
         framework = self._recognise(whole.document, program) if whole is not None else None
         given, own = _as_parsed(words, source, framework) if framework is not None else (given, [])
         return (framework, [*own, *given]) if _is_any_known(own) else (None, words)
+
+
+def _names_another_batch(framework: Framework, given: Iterable[CommandSetting]) -> bool:
+    """Whether a flag that a table does not know names a batch (`--batch_size 16`), so that a program of the framework's name is another."""
+    known = {str(name).replace("-", "_") for name in (*(row.key[-1] for row in framework.rows), *framework.also)}
+    named = (each.name.replace("-", "_") for each in given)
+    return any(name not in known and _batch().fullmatch(name) for name in named)
+
+
+_batch = lazy_pattern(r"(?i)(?:(?:train(?:ing)?|micro|mini|local|global|total)_?)?(?:batch_?size|bsz?)(?:_per_(?:gpu|device|rank))?")
 
 
 def _names_own_file(found: FoundLaunch, framework: Framework) -> bool:

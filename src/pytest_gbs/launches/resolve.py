@@ -88,13 +88,13 @@ class LaunchResolver:
             if executed is not None or found.recipes:
                 return executed
         layers = _repeated(found)
-        layered = self._layered(found, layers) if layers else None
-        if layered is not None:
-            return layered
         for path, word in found.recipes:
             resolved = self._file(found, path, word) if (path, word) not in layers else None
             if resolved is not None:
                 return resolved
+        layered = self._layered(found, layers) if layers else None
+        if layered is not None:
+            return layered
         for own, word in found.written:
             resolved = self._written(found, own, word)
             if resolved is not None:
