@@ -71,7 +71,7 @@ _NEAR: Final = 60
 def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     """The force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
     around = _words(_agreement().sub(_blank, statement.lower))
-    before = _shown_command(_by_default(_front(around, at - statement.start)), around)
+    before = _in_front(statement, at)
     if _says(around, _OTHER) or _says(before, _OTHER_BEFORE) or _another().match(statement.lower):
         return Force.OTHER
     if _says(_words(_heading(statement)), _OTHER_HEADING):
@@ -90,7 +90,7 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
 def hardware_force(statement: Statement, start: int, stop: int) -> str:
     """The force of hardware stated from offset `start` to `stop`."""
     around = _words(statement.lower)
-    before = _shown_command(_by_default(_front(around, start - statement.start)), around)
+    before = _in_front(statement, start)
     compared = _says(before, (*_OTHER_BEFORE, *_HARDWARE_COMPARED)) or " as " in f" {before.partition(' same ')[2]}"
     if _says(around, _OTHER) or compared:
         return Force.OTHER
@@ -105,6 +105,15 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
     # `Set NUM_NODES=2 to train on two`, `For 2 nodes, set NUM_NODES=2` say what to do for them.
     asked = before.split()[-1:] == ["set"] or _request().match(statement.after(stop)) is not None or _setting().fullmatch(statement.lower)
     return Force.ADVISES if supposed or asked else Force.STATES
+
+
+def _in_front(statement: Statement, at: int) -> str:
+    """What is in front of offset `at`, without examples in brackets that end there and without what only offers a command."""
+    offset = at - statement.start
+    text = _example().sub(lambda match: " " * len(match[0]) if match.end() <= offset else match[0], statement.lower)
+    before = _shown_command(_by_default(_front(_words(text), offset)), _words(statement.lower))
+    # `To run it on several GPUs (e.g. 8 GPUs):` is above the example itself.
+    return before.replace(" e g ", " ") if statement.lower.rstrip().endswith("):") else before
 
 
 def _words(text: str) -> str:
@@ -201,6 +210,7 @@ def _is_of_something_else(statement: Statement, around: str, start: int, stop: i
     return ("(" in rest or "+" in rest) and _split().match(rest) is not None
 
 
+_example = lazy_pattern(r"\((?:for example|e\.g\.)[^()]*\)")
 _brackets = lazy_pattern(r"\([^()]*\)")
 
 
