@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
 from typing import TypeAlias
 
-from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell.blocks import Block
 
@@ -22,13 +20,6 @@ def comments_in_blocks(text: str, blocks: Iterable[Block]) -> Iterator[Commented
         if block.lines and text.find("#", block.lines[0][0], block.lines[-1][1]) >= 0:
             yield from _above(text, block)
             yield from _behind(text, block)
-
-
-def as_block(lines: list[tuple[int, str]]) -> CommentBlock:
-    """The lines of a comment as one."""
-    lengths = accumulate((len(body) + 1 for _, body in lines[:-1]), initial=0)
-    places = (place for place, _ in lines)
-    return CommentBlock("\n".join(body for _, body in lines), tuple(zip(lengths, places, strict=True)), None, "header")
 
 
 def _above(text: str, block: Block) -> Iterator[Commented]:

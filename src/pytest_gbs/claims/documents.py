@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Final
 
-from pytest_gbs.claims.block_comments import Commented, as_block, comments_in_blocks
+from pytest_gbs.claims.block_comments import Commented, comments_in_blocks
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.claims.grammars._candidate import digit
 from pytest_gbs.claims.pointing import Pointed, code_blocks, offers, pointed_at, started_scripts
@@ -191,8 +191,9 @@ def _paragraphs(source: Source, start: int, stop: int, shown: Sequence[Pointed])
         in_table = line.lstrip().startswith("|")
         if lines and (not line.strip() or in_table or line.startswith("#") or _item().match(line)):
             found = list(_paragraph(source, [(at, _plain(one)) for at, one in lines]))
-            block = pointed_at(source.text, lines[0][0], lines[-1][0] + len(lines[-1][1]), shown) if found or rows else None
-            offered = block is not None and offers(source.text[lines[0][0] : lines[-1][0] + len(lines[-1][1])])
+            first, end = lines[0][0], lines[-1][0] + len(lines[-1][1])
+            block = pointed_at(source.text, first, end, shown) if found or rows else None
+            offered = block is not None and offers(source.text[first:end])
             yield from (each._replace(block=block, declarations=_as_offered(each) if offered else each.declarations) for each in found)
             if block is not None and rows:  # `| stage1 | 512 |` and then `Training script for stage1 as follows:`
                 said = {each.lower() for each in _label().findall("\n".join(one for _, one in lines))}
@@ -214,8 +215,8 @@ def _comments(source: Source, start: int, stop: int, commented: Sequence[Comment
     """Yield the comments in the code blocks of a section that state something; `commented` are those of the document, in order."""
     first = bisect_left(commented, start, key=lambda each: each[1])
     for lines, begin, end in takewhile(lambda each: each[1] < stop, commented[first:]):
-        block = as_block(lines)
-        for each in _stated(source, block) if digit().search(block.text) or "gpu" in block.text.lower() else ():
+        said = any(digit().search(line) or "gpu" in line.lower() for _, line in lines)
+        for each in _paragraph(source, lines) if said else ():
             yield each._replace(block=Pointed(begin, end, started_scripts(source.text, begin, end)), comment=True)
 
 

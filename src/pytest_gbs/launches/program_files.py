@@ -138,7 +138,7 @@ def _imported_files(file: PythonFile, path: str, read: Read, word: str = "") -> 
 def _parsed_by_another(source: Source, file: PythonFile, read: Read) -> PythonFile | None:
     """The classes into which a function that a program imports parses the command line: `get_arguments`, whatever module hands it on."""
     for name in sorted(each for each in file.imports if _of_arguments().search(each))[:MOST_HANDED_ON]:
-        module, asked, imports = source, name, file.imports
+        module, imports = source, file.imports
         for _ in range(MOST_HANDED_ON):
             asked = next((each for each in sorted(imports) if each.rpartition(".")[2] == name.rpartition(".")[2]), "")
             paths = module_paths(asked.rpartition(".")[0] or ".", module.path.rpartition("/")[0]) if asked else ()

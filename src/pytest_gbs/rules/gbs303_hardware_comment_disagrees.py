@@ -131,10 +131,11 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
 
 def _is_open(run: Run, size: Quantity) -> bool:
     """Whether who starts the script may choose another number without editing it, or is asked to, or the script may be read otherwise."""
-    assumed = {each for each in run.assumptions if each.kind not in (Assuming.NOT_SET, Assuming.NOTHING_ADDED)}
     numbers = {Assumption(Assuming.LEFT_AS_IT_IS, leaf.name, leaf.value) for leaf in leaves(size)}
-    others = any(each.kind != Assuming.LEFT_AS_IT_IS for each in assumed)
-    return others or not assumed.isdisjoint(numbers) or any(leaf.note.kind == Noted.DEFAULT for leaf in leaves(size))
+    # What is not set or added may be about anything; of the number itself its leaves say so.
+    assumed = (each for each in run.assumptions if each.kind not in (Assuming.NOT_SET, Assuming.NOTHING_ADDED))
+    doubted = any(each in numbers or each.kind != Assuming.LEFT_AS_IT_IS for each in assumed)
+    return doubted or any(leaf.note.kind == Noted.DEFAULT for leaf in leaves(size))
 
 
 def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quantity) -> bool:

@@ -34,6 +34,7 @@ GLOBAL = "global_batch_size"
         ("Effective batch = 16", 16),
         ("batch 4 per GPU, 8 GPUs, accumulation 2 -> effective 64", 64),
         ("we train on 8 GPUs with total batch size as 16", 16),
+        ("batch 4 (matching the QLoRA paper) per GPU on 8 GPUs, so the effective batch size is 32", 32),
         ("total batch size = 512, 16 batch size for each GPU, accumulation steps = 4", 512),
         ("for example, to train the base model with a total batch size of 16, run", 16),
         ("S: batch=8, accum=4, effective: 32", 32),

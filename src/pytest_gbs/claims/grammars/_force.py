@@ -70,8 +70,8 @@ _NEAR: Final = 60
 
 def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     """The force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
-    around = _words(_agreement().sub(_blank, statement.lower))
-    before = _in_front(statement, at)
+    text = _agreement().sub(_blank, statement.lower)
+    around, before = _words(text), _in_front(text, at - statement.start)
     if _says(around, _OTHER) or _says(before, _OTHER_BEFORE) or _another().match(statement.lower):
         return Force.OTHER
     if _says(_words(_heading(statement)), _OTHER_HEADING):
@@ -89,8 +89,7 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
 
 def hardware_force(statement: Statement, start: int, stop: int) -> str:
     """The force of hardware stated from offset `start` to `stop`."""
-    around = _words(statement.lower)
-    before = _in_front(statement, start)
+    around, before = _words(statement.lower), _in_front(statement.lower, start - statement.start)
     compared = _says(before, (*_OTHER_BEFORE, *_HARDWARE_COMPARED)) or " as " in f" {before.partition(' same ')[2]}"
     if _says(around, _OTHER) or compared:
         return Force.OTHER
@@ -107,13 +106,12 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
     return Force.ADVISES if supposed or asked else Force.STATES
 
 
-def _in_front(statement: Statement, at: int) -> str:
-    """What is in front of offset `at`, without examples in brackets that end there and without what only offers a command."""
-    offset = at - statement.start
-    text = _example().sub(lambda match: " " * len(match[0]) if match.end() <= offset else match[0], statement.lower)
-    before = _shown_command(_by_default(_front(_words(text), offset)), _words(statement.lower))
+def _in_front(text: str, offset: int) -> str:
+    """What is in front of `offset` of a statement, without examples in brackets that end there and what only offers a command."""
+    without = _example().sub(lambda match: _blank(match) if match.end() <= offset else match[0], text)
+    before = _shown_command(_by_default(_front(_words(without), offset)), _words(text))
     # `To run it on several GPUs (e.g. 8 GPUs):` is above the example itself.
-    return before.replace(" e g ", " ") if statement.lower.rstrip().endswith("):") else before
+    return before.replace(" e g ", " ") if text.rstrip().endswith("):") else before
 
 
 def _words(text: str) -> str:

@@ -21,11 +21,11 @@ _ASKED: Final = "--distributed-world-size"
 
 def start(command: Command, _context: LauncherContext) -> Start | None:
     """What `fairseq-train data-bin --arch transformer` starts."""
-    if behind(command, (_NAME, _HYDRA)) is None or len(command.words) < 2:
+    name = next((each for each in (_NAME, _HYDRA) if behind(command, (each,)) is not None), None)
+    if name is None or len(command.words) < 2:
         return None
-    if behind(command, (_HYDRA,)) is not None:
-        return Start(_HYDRA, command.at, (Unknown(Name.WORLD_SIZE, Reason.MISSING),), command.words)
-    return Start(_NAME, command.at, (_processes(command),), command.words)
+    processes = _processes(command) if name == _NAME else Unknown(Name.WORLD_SIZE, Reason.MISSING)
+    return Start(name, command.at, (processes,), command.words)
 
 
 def _processes(command: Command) -> Quantity | Unknown:
