@@ -396,3 +396,12 @@ def test_a_wrong_result_counts_what_it_is_near_to(text: str, name: str) -> None:
 def test_arithmetic_of_another_run_in_brackets_is_not_a_claim() -> None:
     assert [(d.value, d.conditions, d.sum) for d in _claims("eff batch 96 (Open-RS 4xA40 x 6 x 4 = 96)")] == [(96, (), None)]
     assert [d.conditions for d in _claims("eff batch 96 (on 4xA40 x 6 x 4 = 96)")] == [((WORLD, 4),)]
+
+
+@pytest.mark.parametrize("text", ["global batch = 4 x 8 GPUs (", "global batch = 4 x 8 GPUs (2", "global batch = 4 x 8 GPUs (2 nodes"])
+def test_a_bracket_that_nothing_closes_is_no_remark(text: str) -> None:
+    assert [(found.value, found.force) for found in _claims(text) if found.name == "global_batch_size"] == [(32, "states")]
+
+
+def test_a_remark_of_nodes_is_a_part_of_the_factor() -> None:
+    assert batches("global batch = 4 x 8 GPUs (2 nodes) x 2 = 64") == [("global_batch_size", 64)]

@@ -170,7 +170,7 @@ def _past_remark(tokens: Sequence[WordToken], i: int, name: str) -> int:
     """Where a bracketed remark of words alone ends that starts at token `i`: `32 (prompts)`, `1 (sft_batch_size)`, `16 GPUs (2 nodes)`."""
     if text_at(tokens, i) != "(":
         return i
-    if name == Name.WORLD_SIZE and tokens[i + 1].kind == NUMBER and text_at(tokens, i + 2) in NODES and text_at(tokens, i + 3) == ")":
+    if name == Name.WORLD_SIZE and text_at(tokens, i + 3) == ")" and tokens[i + 1].kind == NUMBER and tokens[i + 2].text in NODES:
         return i + 4
     for j in range(i + 1, min(i + _REMARK, len(tokens))):
         if tokens[j].text == ")":
