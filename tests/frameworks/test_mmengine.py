@@ -143,3 +143,11 @@ def test_the_batch_in_the_name_of_a_file(tmp_path: Path, name: str, more: str, v
     report = checked(tmp_path, {f"net/{name}.py": WHOLE + more})
     assert [each.verdict for each in report.files if each.runs] == [verdict]
     assert codes(report) == (["GBS106"] if verdict == "warned" else [])
+
+
+def test_a_hook_by_its_name_is_no_setting_to_change(tmp_path: Path) -> None:
+    claim = "# total batch size 32 on 8 GPUs\n"
+    report = checked(tmp_path, {"net/config.py": OLD + claim + "optimizer_config = dict(grad_clip=None)\n"})
+    ((finding,),) = (file.findings for file in report.files if file.runs)
+    assert finding.code == "GBS101"
+    assert finding.holds == "set data.samples_per_gpu to 4, or change the comment to 16"

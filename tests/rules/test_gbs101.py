@@ -40,6 +40,8 @@ def test_no_claim_leaves_a_recipe_unclaimed(tmp_path: Path, text: str) -> None:
     [
         # 4 nodes x 8 GPUs x 1 x 4 = 128: the 8 GPUs are those of a node, since a node count stands beside them.
         pytest.param(recipe(1, 4, "set up for 8 GPUs", "effective batch size 128 with 4 nodes"), id="8 GPUs on each of 4 nodes"),
+        # 2 x 4 x 4 nodes x 8 GPUs = 256, where another comment says 8 GPUs and no node count.
+        pytest.param(recipe(2, 4, "By default 8 GPUs with 2 per GPU", "we use 4 nodes, with a total batch size of 256"), id="a default"),
         # 2 nodes with 16 GPUs in all: 16 x 2 x 4 = 128.
         pytest.param(recipe(2, 4, "2 nodes, 16 GPUs", "effective batch size 128"), id="16 GPUs on 2 nodes"),
         # 32 x 1 x 4 = 128.
@@ -53,6 +55,12 @@ def test_no_claim_leaves_a_recipe_unclaimed(tmp_path: Path, text: str) -> None:
 )
 def test_a_true_claim_is_verified(tmp_path: Path, text: str) -> None:
     assert checked(tmp_path, text)[:2] == ("verified", [])
+
+
+def test_gpus_that_no_node_count_stands_beside_are_those_of_a_node_or_all(tmp_path: Path) -> None:
+    for total, codes in ((256, []), (64, []), (128, ["GBS101"])):  # on 32 GPUs, on 8 GPUs, on neither
+        text = recipe(2, 4, "By default 8 GPUs with 2 per GPU", f"we use 4 nodes, with a total batch size of {total}")
+        assert checked(tmp_path, text).codes == codes
 
 
 def test_a_total_of_another_node_count_says_nothing(tmp_path: Path) -> None:

@@ -115,6 +115,8 @@ def readings(declaration: Declaration, said: Sizes, evidence: HardwareEvidence, 
             firm = {}
         elif Name.NUM_NODES in own and Name.NUM_NODES not in said:  # a total of another node count says nothing about this one
             firm = {name: size for name, size in firm.items() if name != Name.WORLD_SIZE or size.note.kind == Noted.EITHER}
+        elif Name.NUM_NODES in own and Name.WORLD_SIZE in firm and said[Name.NUM_NODES].at == own[Name.NUM_NODES].at:
+            firm[Name.WORLD_SIZE] = firm[Name.WORLD_SIZE]._replace(note=_EITHER)  # said where no node count is
         return _readings({**own, **firm}, evidence, {})
     return _readings(said, evidence, {})
 

@@ -9,7 +9,7 @@ from typing import Final
 from pytest_gbs.arithmetic.near_miss import nearest
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.model.document import Scalar
-from pytest_gbs.model.framework import Row
+from pytest_gbs.model.framework import Row, Treatment
 from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.outcome import Applicability, Edit, Fix
 from pytest_gbs.model.quantity import PARALLEL, RANKS, Name, Origin, Quantity
@@ -56,7 +56,7 @@ def reaching(run: Run, size: Quantity, wanted: int) -> list[Repair]:
     asked = next((leaf for leaf in leaves(size) if leaf.name == size.name), None) if size.because else None
     if asked is not None:
         return _asking(run, size, asked, wanted)
-    settings = _settings(size)
+    settings = [leaf for leaf in _settings(size) if (row := _row(run, leaf)) is None or row.reading.text != Treatment.UNSET]
     if any(_is_misspelt(run, row.key) for leaf in settings if (row := _row(run, leaf)) is not None):
         return []  # the repair is to spell it right
     single = [(leaf, wanted * leaf.value // size.value) for leaf in settings if size.value > 0 and wanted * leaf.value % size.value == 0]
