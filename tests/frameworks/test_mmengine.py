@@ -6,7 +6,7 @@ import pytest
 
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.run import Run
-from tests.launches.building import checked, codes
+from tests.launches.building import checked, codes, titled_batches
 
 BATCH = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 MODEL = "model = dict(type='Net', backbone=dict(depth=50))\n"
@@ -151,3 +151,43 @@ def test_a_hook_by_its_name_is_no_setting_to_change(tmp_path: Path) -> None:
     ((finding,),) = (file.findings for file in report.files if file.runs)
     assert finding.code == "GBS101"
     assert finding.holds == "set data.samples_per_gpu to 4, or change the comment to 16"
+
+
+STARTER = """\
+CONFIG=$1
+GPUS=$2
+python -m torch.distributed.launch --nproc_per_node=$GPUS --nnodes=${NNODES:-1} $(dirname "$0")/train.py $CONFIG --launcher pytorch ${@:3}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "batch"),
+    [
+        pytest.param("torchrun --nproc_per_node 8 tools/train.py net/config.py --launcher pytorch", 16, id="2 x 8"),
+        pytest.param("bash tools/dist_train.sh net/config.py 4", 8, id="2 x 4, by another script"),
+        pytest.param("NNODES=2 tools/dist_train.sh net/config.py 4 --cfg-options data.samples_per_gpu=3 model.a='[1]'", 24, id="3 x 4 x 2"),
+        pytest.param(
+            "srun --ntasks=16 --ntasks-per-node=8 python tools/train.py net/config.py --work-dir=o --launcher=slurm", 32, id="2 x 16"
+        ),
+        pytest.param("torchrun --nproc_per_node 8 tools/train.py --config net/config.py", 16, id="behind an option"),
+    ],
+)
+def test_a_launch_names_its_configuration(tmp_path: Path, command: str, batch: int) -> None:
+    files = {"net/config.py": OLD + "optimizer_config = dict()\n", "tools/dist_train.sh": STARTER, "tools/train.py": "import mmcv\n"}
+    assert titled_batches(checked(tmp_path, {**files, "run.sh": command + "\n"})) == [("OpenMMLab (mmcv 1)", batch)]
+    document = f"# Train\n\n```\n{command}\n```\n"
+    assert titled_batches(checked(tmp_path / "document", {**files, "README.md": document})) == [("OpenMMLab (mmcv 1)", batch)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("torchrun --nproc_per_node 8 tools/test.py net/config.py net.pth --launcher pytorch", id="a test"),
+        pytest.param("python tools/get_flops.py net/config.py", id="figures of a model"),
+        pytest.param("torchrun --nproc_per_node 8 tools/train.py net/other.py", id="no such file"),
+        pytest.param("torchrun --nproc_per_node 8 tools/train.py net/model.py", id="another module"),
+    ],
+)
+def test_what_trains_no_configuration_is_not_launched(tmp_path: Path, command: str) -> None:
+    files = {"net/config.py": OLD + "optimizer_config = dict()\n", "net/model.py": "import torch\nbatch_size = 4\n"}
+    assert titled_batches(checked(tmp_path, {**files, "run.sh": command + "\n"})) == []

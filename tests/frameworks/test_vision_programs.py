@@ -127,6 +127,27 @@ def test_swin_takes_flags_over_its_file(tmp_path: Path, more: str, yaml: str, ba
     assert trained(tmp_path, f"{RUN} {SWIN} {more}", {"configs/tiny.yaml": yaml}) == [("Swin Transformer", batch)]
 
 
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        pytest.param("--batch-size 64", [("Swin Transformer", 512)], id="the file has no accumulation"),
+        pytest.param("", [("PyTorch DistributedDataParallel", None)], id="a program may have another default batch"),
+    ],
+)
+def test_what_was_made_from_swin_reads_its_file(tmp_path: Path, more: str, expected: list[object]) -> None:
+    program = (
+        PARSER
+        + "parser.add_argument('--cfg')\nparser.add_argument('--data-path')\nparser.add_argument('--batch-size', type=int)\n"
+        + "config = get_config(parser.parse_args())\ntorch.distributed.init_process_group('nccl')\n"
+        + "data = torch.utils.data.DataLoader(dataset, batch_size=config.DATA.BATCH_SIZE)\n"
+        + "model = torch.nn.parallel.DistributedDataParallel(build(config))\noptimizer = torch.optim.SGD(model.parameters())\n"
+        + "for idx, x in enumerate(data):\n    (model(x) / config.TRAIN.ACCUMULATION_STEPS).backward()\n"
+        + "    if (idx + 1) % config.TRAIN.ACCUMULATION_STEPS == 0:\n        optimizer.step()\n"
+    )
+    files = {"configs/tiny.yaml": "MODEL: {TYPE: swin}\n", "main.py": "import torch\nfrom config import get_config\n" + program}
+    assert trained(tmp_path, f"{RUN} {SWIN} {more}", files) == expected
+
+
 def test_simmim_is_started_like_swin(tmp_path: Path) -> None:
     command = f"{RUN} main_simmim.py --cfg configs/tiny.yaml --batch-size 64 --data-path /data"
     assert trained(tmp_path, command, {"configs/tiny.yaml": "MODEL: {TYPE: swin}\n"}) == [("Swin Transformer", 512)]

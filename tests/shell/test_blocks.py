@@ -34,6 +34,8 @@ def _read(path: str, text: str) -> list[str]:
         pytest.param("a.md", "```\npython: 3.11\ntorchrun: 2.7\n```\n", id="no language, and no commands"),
         pytest.param("a.md", "```\npython\nbash\n```\n", id="no language, and names alone"),
         pytest.param("a.md", "```\ntorchrun = launcher\n```\n", id="no language, and an assignment"),
+        pytest.param("a.md", "```\ntrain.sh   trains the model\n```\n", id="no language, and what a script is for"),
+        pytest.param("a.md", "```\ntrain.sh   # 8 GPUs\neval.py\n```\n", id="no language, and a list of files"),
         pytest.param("a.md", "```\nport=1\nfor x in range(3):\ntorchrun a.py\n```\n", id="no language, and a program behind assignments"),
         pytest.param("a.md", "```\na=f(1)\ntorchrun a.py\n```\n", id="no language, and a call"),
         pytest.param("a.txt", "```bash\ntorchrun a.py\n```\n", id="no document"),

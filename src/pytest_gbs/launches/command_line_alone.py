@@ -285,9 +285,10 @@ def _per_process(opened: ResolvedLaunch) -> int | None:
 
 
 def _knows_more(alone: ResolvedLaunch) -> bool:
-    """Whether the samples of one process in one step are known, or those of all of them."""
-    total = read_sizes(alone.document, alone.framework).get(Name.GLOBAL_BATCH_SIZE)
-    return isinstance(total, Quantity) or _per_process(alone) is not None
+    """Whether the samples of one process in one step are known, or those of all of them; a file that is read may have the accumulation."""
+    sizes, reads = read_sizes(alone.document, alone.framework), alone.framework.includes
+    known = Name.MICRO_BATCH_SIZE if any(key in alone.document.keyed for key in reads) else Name.GLOBAL_BATCH_SIZE
+    return isinstance(sizes.get(known), Quantity) or _per_process(alone) is not None
 
 
 def _gives_sizes(framework: Framework, given: list[CommandSetting]) -> bool:

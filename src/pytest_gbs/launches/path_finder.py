@@ -11,7 +11,7 @@ from pytest_gbs.model.command import Command, Folder, Script, Word, clones
 from pytest_gbs.model.document import CONFIGURATIONS, OF_FILE, SCRIPTS
 from pytest_gbs.model.limits import MOST_DOCKERFILES
 from pytest_gbs.model.location import Source, Tree, below, by_name, endings, upwards
-from pytest_gbs.model.pattern import re
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.readers.refusal import conflict
 
 _FLAT: Final = 3  # slashes of the path at which a container has a file that lies beside the job: /mnt/scripts/train.py
@@ -72,14 +72,15 @@ class PathFinder:
     def of_function(self, word: Word, command: Command, script: Script) -> str | None:
         """The path of the Python file of which `word` names a function, as ml_collections does: `config/grpo.py:general_ocr`.
 
-        Or it names the file alone, in which there is the one that ml_collections calls.
+        Or it names the file alone, in which there is the one that ml_collections calls, or which OpenMMLab takes as a whole.
         """
         text = word.text or ""
         if function_named(word):
             return self.find(word._replace(text=text.rpartition(":")[0]), command, script)
         path = self.find(word, command, script) if text.endswith(".py") else None
         source = self._tree.read(path) if path is not None else None
-        return path if isinstance(source, Source) and f"def {OF_FILE}(" in source.text else None
+        is_read = isinstance(source, Source) and (f"def {OF_FILE}(" in source.text or _of_openmmlab().search(source.text))
+        return path if is_read else None
 
     def candidates(self, word: Word) -> Iterator[str]:
         """Yield the configurations that a path with variables in it may name."""
@@ -270,3 +271,7 @@ def like(parts: Sequence[str | None]) -> re.Pattern[str]:
         unknown = False
     pattern += "[^/]+" if unknown else ""
     return re.compile(f"(?:.*/)?{pattern}" if parts and parts[0] is None else pattern)
+
+
+# A configuration that is a Python module: its parents, or a dictionary of its own.
+_of_openmmlab = lazy_pattern(r"(?m)^(?:_base_ = |with read_base\(\):|(?:data|model|train_dataloader) = dict\()")

@@ -37,7 +37,7 @@ from pytest_gbs.model.document import INCLUDES, OF_FILE, Document, Scalar
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_LAUNCHED_VALUES
 from pytest_gbs.model.location import Location, Source
-from pytest_gbs.model.program import NO_PROGRAM, Program
+from pytest_gbs.model.program import NO_PROGRAM, Program, is_to_train
 from pytest_gbs.model.quantity import RANK_FACTORS
 from pytest_gbs.readers.command_settings import CommandSetting, settings
 from pytest_gbs.readers.python import executes_files, read_executed_files
@@ -172,6 +172,8 @@ class LaunchResolver:
             if parts is not None:
                 base, framework = parts.document, self._recognise(parts.document, program)
             if framework is not None and not framework.companion:
+                if path.endswith(".py") and not function and not is_to_train(program.name.rpartition("/")[2]):
+                    return None
                 found = self._reading(found, word)
                 return self._with_settings((found, path, word), base, self._as_read(found, framework), parts, kept=True)
         return None

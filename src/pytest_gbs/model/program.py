@@ -68,3 +68,8 @@ def only_prepares(name: str) -> bool:
     words = re.split(r"[._-]", name.lower())
     made = len(words) > 1 and words[-1] in _DATA
     return (made or not _PREPARES.isdisjoint(words)) and not any(part in name.lower() for part in _TRAINS)
+
+
+def is_to_train(name: str) -> bool:
+    """Whether a program, by its name, trains (`train`, `dist_train_v2`) or may do anything (`main`): what else reads settings does not."""
+    return name in ("main", "run") or any(part in name.lower() for part in _TRAINS)

@@ -69,12 +69,13 @@ def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
 # How a command line that launches training begins, so that the block around it can be nothing but lines for a shell.
 _launch = lazy_pattern(
     r"\s*(?:[A-Z][A-Z0-9_]{0,60}=[^\s'\"]{0,200}[ \t]+){0,20}"
-    r"(?:(?:torchrun|deepspeed|composer)[ \t]+[-./\w\\]|accelerate[ \t]+launch[ \t]|llamafactory-cli[ \t]+train[ \t]"
+    r"(?:(?:torchrun|deepspeed|composer)[ \t]+[-./\w\\]|srun[ \t]+-|accelerate[ \t]+launch[ \t]|llamafactory-cli[ \t]+train[ \t]"
     r"|(?:tune|fabric|lightning)[ \t]+run[ \t]|axolotl[ \t]+train[ \t]|fairseq-(?:hydra-)?train[ \t]"
     r"|(?:litgpt|xtuner|swift|oumi)[ \t]+[a-z_]+[ \t]+[-./\w$<{]"
     r"|python3?[ \t]+(?:-u[ \t]+)?(?:-m[ \t]+[\w.]|[-./\w]{1,200}\.py(?:\s|$))"
     r"|(?:cd|export|source|conda[ \t]+activate|pip3?[ \t]+install)[ \t]+[-./\w$]"
-    r"|(?:bash|sh|sbatch)[ \t]+[-./\w]{1,200}\.(?:sh|slurm|sbatch)(?:\s|$))"
+    r"|(?:bash|sh|sbatch)[ \t]+[-./\w]{1,200}\.(?:sh|slurm|sbatch)(?:\s|$)"
+    r"|[-./\w]{1,200}\.sh[ \t]+(?:-|[a-z_]{0,60}[./$<0-9]))"  # not a file with a word on what it is for
 )
 
 
