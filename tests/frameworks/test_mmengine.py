@@ -166,9 +166,7 @@ python -m torch.distributed.launch --nproc_per_node=$GPUS --nnodes=${NNODES:-1} 
         pytest.param("torchrun --nproc_per_node 8 tools/train.py net/config.py --launcher pytorch", 16, id="2 x 8"),
         pytest.param("bash tools/dist_train.sh net/config.py 4", 8, id="2 x 4, by another script"),
         pytest.param("NNODES=2 tools/dist_train.sh net/config.py 4 --cfg-options data.samples_per_gpu=3 model.a='[1]'", 24, id="3 x 4 x 2"),
-        pytest.param(
-            "srun --ntasks=16 --ntasks-per-node=8 python tools/train.py net/config.py --work-dir=o --launcher=slurm", 32, id="2 x 16"
-        ),
+        pytest.param("srun --ntasks=16 --ntasks-per-node=8 python tools/train.py net/config.py --launcher=slurm", 32, id="2 x 16"),
         pytest.param("torchrun --nproc_per_node 8 tools/train.py --config net/config.py", 16, id="behind an option"),
     ],
 )
