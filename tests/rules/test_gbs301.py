@@ -79,3 +79,31 @@ def test_a_quotient_is_shown_as_one(tmp_path: Path) -> None:
     launch = "accelerate launch --num_processes 16 train.py --config grpo.yaml\n"
     (finding,) = checked(tmp_path, {"grpo.yaml": recipe, "run.sh": launch}).findings()
     assert finding.details == ("64 = 1,024 global batch / 16 generations",)
+
+
+STARTED = "torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 train.py --model_name_or_path m --output_dir o --learning_rate 2e-5"
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        pytest.param("We use 16 GPUs, the total batch size is 128.", None, id="8 x 16"),
+        pytest.param("global batch size 256 on 4 nodes", None, id="8 x 4 x 8"),
+        pytest.param("The total batch size is 256.", None, id="nothing said of the hardware: 4 nodes"),
+        pytest.param("global batch size 128 on 8 GPUs", None, id="8 GPUs may be those of each of 2 nodes"),
+        pytest.param("global batch size 64 on 12 GPUs", None, id="no whole number of nodes"),
+        pytest.param("global batch size 64 on 2 nodes with 4 GPUs each", None, id="other nodes"),
+        pytest.param(
+            "We use 16 GPUs, the total batch size is 256.", "this launch gives 128 on 16 GPUs, but its comment claims 256", id="GPUs"
+        ),
+        pytest.param("global batch size 128 on 4 nodes", "this launch gives 256 on 4 nodes, but its comment claims 128", id="nodes"),
+    ],
+)
+def test_a_batch_for_some_nodes_is_compared_on_them_if_the_launch_leaves_them_open(
+    comment: str, expected: str | None, tmp_path: Path
+) -> None:
+    """NVlabs/Eagle: `We use 128 GPU to pretrain the model, the total batch size is 1024.` above a launch on the nodes of Slurm."""
+    program = "import transformers\nparser = transformers.HfArgumentParser((transformers.TrainingArguments,))\n"
+    script = f"# {comment}\n{STARTED} --per_device_train_batch_size 8\n"
+    found = checked(tmp_path, {"train.py": program, "run.sh": script}).findings()
+    assert [each.message for each in found] == ([expected] if expected else [])

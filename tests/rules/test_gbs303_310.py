@@ -91,6 +91,11 @@ SHOWN = "# Train\n\n{said}\n\n```bash\n{command}```\n"
         pytest.param("If you have 8 GPUs, change it. Now:", id="an offer and more"),
         pytest.param("If you have 4 GPUs,", id="an offer as it is"),
         pytest.param("With `--batch 8` the command below assumes 8 GPUs.", id="with a flag"),
+        pytest.param("Our largest model (8 GPUs, 64 GB each).", id="a sentence"),
+        pytest.param("- 8 A100 GPUs", id="an item of what is needed"),
+        pytest.param("Train (8 GPUs)\n\nLog in first.", id="a line above another paragraph"),
+        pytest.param("Trained on 8 GPUs", id="a line about what was"),
+        pytest.param("On 8 GPUs:\n<details>\n\nLog in first.\n</details>", id="a fold with text"),
     ],
 )
 def test_hardware_in_a_document_is_not_that_of_a_command(said: str, tmp_path: Path) -> None:
@@ -115,6 +120,13 @@ def test_hardware_in_a_document_is_not_that_of_a_command(said: str, tmp_path: Pa
         pytest.param("If you have a machine with 8 A100 (40GB) GPUs,", id="an offer"),
         pytest.param("If you only have 8 GPUs", id="an offer, without a sign"),
         pytest.param("The command below assumes 8 GPUs, but you can run on one with `--batch 8`.", id="but you can, with a flag"),
+        # xlang-ai/UnifiedSKG, luyug/Condenser, sahil280114/codealpaca, wxjiao/ParroT and facebookresearch/contriever have the shapes.
+        pytest.param("Fine-tuning of the base model (8 GPUs)", id="a line that is no sentence"),
+        pytest.param("1. **Stage one on 8 GPUs**", id="a numbered step"),
+        pytest.param("The following code launches training on 8 GPUs and goes on from BERT.", id="code"),
+        pytest.param("Below is a command that fine-tunes it on a machine with 8 A100 GPUs.\n\nReplace the port.", id="below is"),
+        pytest.param("To train on 8 GPUs:\n\n<details>\n<summary><b> Full model </b></summary>", id="a fold"),
+        pytest.param("<details>\n<summary>\nWe use these options on 8 GPUs:\n</summary>", id="in the summary of a fold"),
     ],
 )
 def test_hardware_of_the_command_that_a_document_points_at_is_compared(said: str, tmp_path: Path) -> None:
@@ -160,6 +172,14 @@ def test_gpus_of_engines_may_be_named_too(more: str, expected: list[str], tmp_pa
 )
 def test_gpus_that_generate_may_be_named_too(comment: str, actor: int, more: str, expected: list[str], tmp_path: Path) -> None:
     assert codes(checked(tmp_path, {"run.sh": RAY.format(comment=comment, actor=actor, more=more)})) == expected
+
+
+def test_what_ray_calls_nodes_may_be_on_one_machine(tmp_path: Path) -> None:
+    groups = RAY.format(comment="runs on 1 node", actor=1, more="--vllm_num_engines 4").replace(
+        "--actor_num_nodes 1", "--actor_num_nodes 4"
+    )
+    assert codes(checked(tmp_path, {"run.sh": groups})) == []
+    assert "GBS303" in codes(checked(tmp_path, {"run.sh": groups.replace("gpus_per_node 1", "gpus_per_node 8")}))
 
 
 _NEMO_RL = """\
@@ -482,6 +502,10 @@ def test_hardware_in_the_name_of_a_run_is_said_by_its_name(tmp_path: Path) -> No
     files = {"t.py": program, "run.sh": f"torchrun --nproc_per_node 4 t.py {flags}\n"}
     finding = only(checked(tmp_path, files))
     assert (finding.code, finding.message) == ("GBS303", "the name says 8 GPUs, but torchrun starts 4 processes")
+    # TIGER-AI-Lab/Pixel-Reasoner: a name of which a document sets a part is where the script has it.
+    files["run.sh"] = files["run.sh"].replace("8gpu", "${GPUS}gpu")
+    finding = only(checked(tmp_path, {**files, "README.md": "# Train\n\nThe GPUs:\n\n```bash\nexport GPUS=8\nbash run.sh\n```\n"}))
+    assert (finding.code, finding.at.source) == ("GBS303", "run.sh")
 
 
 @pytest.mark.parametrize(

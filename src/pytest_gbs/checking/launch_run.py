@@ -52,11 +52,17 @@ def _run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, decl
     policies = tuple(policy for policy in policies_of_recipe if not policy.ran)
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
     places = resolved.places
-    names = named_in_settings(resolved.document, framework) if own is None and judges else ()
+    names = _names(resolved) if own is None and judges else ()
     run = Run(resolved.document, applied.real, launch, seen, (), (*declared, *names), policies, assumptions=assumptions, places=places)
     own_worlds = ((d, _in_its_world(d, sizes, hardware, applied, resolved.document) or (World(seen),)) for d in stated)
     run = with_claims(run, (*((declaration, (World(seen),)) for declaration in claimed), *own_worlds))
     return run._replace(claims=tuple(claim for claim in run.claims if own is None or not _is_known(claim, own)))
+
+
+def _names(resolved: ResolvedLaunch) -> Iterator[Declaration]:
+    """Yield what the names of a run state that a command line gives, where they really are."""
+    for each in named_in_settings(resolved.document, resolved.framework):
+        yield each._replace(at=(resolved.places or {}).get(each.at.path or (), each.at))
 
 
 def _as_meant(declaration: Declaration, seen: Geometry) -> Declaration:
@@ -76,12 +82,20 @@ def _as_meant(declaration: Declaration, seen: Geometry) -> Declaration:
 def _in_its_world(
     declaration: Declaration, sizes: dict[str, Size], hardware: dict[str, Size], applied: Applied, document: Document
 ) -> tuple[World, ...]:
-    """The worlds of a script's claim that names its hardware (`16 if 16 gpus`), if the launch leaves its own open."""
-    named = any(name in HARDWARE for name, _ in declaration.conditions)
-    if not named or any(isinstance(hardware.get(name), Quantity) for name in (Name.WORLD_SIZE, Name.GPUS_PER_NODE)):
+    """The worlds of a script's claim that names its hardware (`16 if 16 gpus`), if the launch leaves its own open, in all or its nodes."""
+    named = {name: value for name, value in declaration.conditions if name in HARDWARE}
+    own = {Name.GPUS_PER_NODE: size} if isinstance(size := hardware.get(Name.GPUS_PER_NODE), Quantity) else {}
+    if not named or isinstance(hardware.get(Name.WORLD_SIZE), Quantity) or not all(_fills(named, each.value) for each in own.values()):
         return ()
-    nothing = HardwareEvidence({}, {}, {}, Nearby)
-    return tuple(world_of(sizes, stated, applied, document) for stated in readings(declaration, {}, nothing, sizes))
+    evidence = HardwareEvidence(own, {}, {}, Nearby)
+    return tuple(world_of(sizes, stated, applied, document) for stated in readings(declaration, {}, evidence, sizes))
+
+
+def _fills(named: dict[str, int], gpus: int) -> bool:
+    """Whether hardware that a claim has `named` is that of several nodes, each with so many GPUs."""
+    total = named.get(Name.WORLD_SIZE)
+    several = Name.NUM_NODES in named if total is None else total > gpus and total % gpus == 0
+    return several and named.get(Name.GPUS_PER_NODE, gpus) == gpus
 
 
 def _is_known(claim: Claim, own: Run) -> bool:

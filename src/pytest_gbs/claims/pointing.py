@@ -30,9 +30,11 @@ def pointed_at(text: str, start: int, stop: int, shown: Sequence[Pointed]) -> Po
     `text` is the document, and `shown` are its code blocks.
     """
     paragraph = text[start:stop]
+    said = _folds().sub("", paragraph.rstrip()).rstrip("*_ \n")
     behind = next((block for block in shown if block.start >= stop), None)
-    shows = paragraph.rstrip("*_ \n").endswith((":", "：", " run")) or offers(paragraph) or _uses().search(paragraph) is not None
-    leads = shows and behind is not None and _between().fullmatch(text, stop, behind.start) is not None
+    shows = said.endswith((":", "：", " run")) or offers(paragraph) or any(each().search(said) for each in (_uses, _caption))
+    near = behind is not None and behind.start - stop < _FARTHEST
+    leads = shows and behind is not None and near and _between().fullmatch(text, stop, behind.start) is not None
     following = leads or _following().search(paragraph) is not None
     above = _above().search(paragraph) is not None
     if not following and not above:
@@ -48,14 +50,22 @@ def offers(paragraph: str) -> bool:
 
 _offer = lazy_pattern(r"(?i)[\s*_]{0,9}if you (?:only )?have (?:[^.,!?;:\n]|\.(?=\d)|\n(?!\s*\n)){1,120}[,:]?[\s*_]{0,9}")
 _NOWHERE: Final = Pointed(0, 0, ())
-_WHAT: Final = r"(?:command|script|example|snippet)"
+_WHAT: Final = r"(?:command|script|example|snippet|code)"
 _IN_CHINESE: Final = "(?:命令|脚本|指令)"
-_following = lazy_pattern(rf"(?i)\bfollowing (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?below\b|(?:以下|如下|下面的?){_IN_CHINESE}")
+_following = lazy_pattern(
+    rf"(?i)\bfollowing (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?below\b|\bbelow is (?:the|an?) (?:[\w-]+ ){{0,2}}{_WHAT}\b"
+    rf"|(?:以下|如下|下面的?){_IN_CHINESE}|(?:以下|下面)是[^。\n]{{1,60}}{_IN_CHINESE}"
+)
 _above = lazy_pattern(rf"(?i)\babove (?:[\w-]+ ){{0,2}}{_WHAT}\b|\b{_WHAT} (?:[\w-]+ )?above\b|(?:以上|上述|上面的?){_IN_CHINESE}")
 # A last sentence about what the command behind it uses: "We use 4 nodes to pretrain the model.", "We use 8 GPUs as an example."
 _uses = lazy_pattern(r"(?i)\bwe use\b[^.\n]{1,80}?\b(?:as an example|to (?:pre-?|fine-?)?t(?:rain|une)\b[^.\n]{0,120})\.?\s*\Z")
-# What may be between a colon and the first line of the block: the fence or the directive, with its options.
-_between = lazy_pattern(r"[ \t]*\n?\s*(?:(?:```|~~~)[^\n]*\n|\.\. [\w-]+::[^\n]*\n(?:\s+:[^\n]*\n)*)?\s*")
+# One line that is no sentence and no item: "Base model on WikiTQ (4 GPUs, 128 effective batch size)".
+_caption = lazy_pattern(r"\A(?!\s*[-*+>|#]\s)[^\n]{1,160}(?<![.!?,;。！？，；])\Z")
+# Lines of HTML, which fold the block behind them.
+_folds = lazy_pattern(r"(?:\n[ \t]{0,40}<[^\n]{1,200}>[ \t]{0,9}){1,6}\Z")
+# What may be between a colon and the first line of the block: lines of HTML, and the fence or the directive, with its options.
+_between = lazy_pattern(r"\s*(?:<[^\n]{1,200}>[ \t]*\n\s*){0,6}(?:(?:```|~~~)[^\n]*\n|\.\. [\w-]+::[^\n]*\n(?:\s+:[^\n]*\n)*)?\s*")
+_FARTHEST: Final = 600
 
 
 def started_scripts(text: str, start: int, stop: int) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ def _implies(reading: Reading) -> str:
 
 def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, at: Location) -> Finding:
     unit = " tokens" if size.name == Name.TOKENS_PER_STEP else ""
-    here, there = _other_hardware(run, declaration)
+    here, there = _other_hardware(run, declaration, size.name)
     message = f"this launch gives {size.value:,}{unit}{here}, but {_claimed(run, declaration)}{there}"
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     related = tuple(dict.fromkeys(beside(operands, at)))
@@ -136,11 +136,16 @@ def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:
     return next((at for at in (*settings, *hardware) if at is not None), launch.at)
 
 
-def _other_hardware(run: Run, declaration: Declaration) -> tuple[str, str]:
-    """The hardware of the launch and that of its script's claim, in words (` on 4 GPUs`, ` on 8`), if they differ; else nothing."""
+def _other_hardware(run: Run, declaration: Declaration, batch: str) -> tuple[str, str]:
+    """The hardware of the launch and that of its script's claim, in words (` on 4 GPUs`, ` on 8`), if they differ; else nothing.
+
+    A launch whose `batch` its own hardware leaves open is meant on that of the claim.
+    """
     own_claim = run.launch is not None and declaration.at.source == run.launch.at.source
     for stated in with_hardware(declaration) if own_claim else ():
         own = run.geometry.value(stated.name)
+        if own is None and run.geometry.value(batch) is None:
+            return f" on {count(stated.value, stated.name)}", ""
         if own is not None and stated.value not in (own, run.geometry.value(Name.GPUS_PER_NODE) if declaration.ambiguous else own):
             return f" on {count(own, stated.name)}", f" on {stated.value:,}"
     return "", ""

@@ -144,8 +144,11 @@ def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quant
         return True
     if declaration.paragraph is not None and _leaves_out_nodes(run, declaration):
         return True
+    completes = run.framework.unit == "completions"
+    if completes and declaration.name == Name.NUM_NODES and (run.geometry.value(Name.WORLD_SIZE) or 0) <= _OF_ONE_NODE:
+        return declaration.value < size.value  # several of the groups of GPUs that Ray's keys call nodes are on one machine
     # Of a trainer that generates, unless its table says when GPUs serve.
-    generates = run.framework.unit == "completions" and not run.framework.reserves
+    generates = completes and not run.framework.reserves
     return _may_serve(run, declaration, size) or (generates and declaration.value > size.value)
 
 
