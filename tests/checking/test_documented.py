@@ -352,3 +352,39 @@ def test_a_plain_batch_is_no_part_of_a_smaller_one(said: int, wanted: list[str],
     options = "--micro-batch-size 4 --global-batch-size 64 --seq-length 2048 --num-layers 2 --hidden-size 64"
     readme = f"# Train\n\nTo train with batch size {said}, run:\n\n    torchrun --nproc_per_node $N pretrain_gpt.py {options}\n"
     assert codes(checked(tmp_path, {"README.md": readme})) == wanted
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param("The script `run.sh` trains on 4 GPUs.", id="as it says"),
+        pytest.param("To train on 8 GPUs, change `run.sh`.", id="a change"),
+        pytest.param("We use 8 GPUs in the paper. See `run.sh` for a start.", id="another sentence"),
+        pytest.param("It was trained on 8 GPUs with `run.sh`.", id="what was"),
+        pytest.param("If you have 8 GPUs, use `run.sh`.", id="a condition"),
+        pytest.param("See `run.sh`.\n\nThis uses 8 GPUs.", id="another paragraph"),
+        pytest.param("Start `run.sh` or `other.sh`. This uses 8 GPUs.", id="two scripts"),
+        pytest.param("On 8 GPUs, in a script adapted from `run.sh`.", id="another script"),
+    ],
+)
+def test_hardware_in_a_paragraph_that_names_a_script_may_be_of_something_else(said: str, tmp_path: Path) -> None:
+    assert scripts_named(tmp_path, said) == []
+
+
+# swz30/Restormer, NVIDIA's example of 175 billion parameters and PEFT's of several GPUs have the shapes.
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param("In `run.sh` we show how to train it on 8 GPUs.", id="the same sentence"),
+        pytest.param("Look at [run.sh](https://github.com/t/r/blob/main/run.sh). This example trains on 8 GPUs.", id="this example"),
+        pytest.param("**Note:** This training script uses 8 GPUs by default. For another number, modify [run.sh](run.sh).", id="a note"),
+    ],
+)
+def test_hardware_in_the_sentence_that_names_a_script_is_compared(said: str, tmp_path: Path) -> None:
+    assert scripts_named(tmp_path, said) == ["GBS303"]
+
+
+def scripts_named(folder: Path, said: str) -> list[str]:
+    """What is found if a document says something of a script that trains on 4 GPUs, beside which another one does."""
+    files = {"run.sh": LAUNCHED, "other.sh": LAUNCHED, "train.py": TRAINER}
+    return codes(checked(folder, {**files, "README.md": f"# Train\n\n{said}\n"}))

@@ -1,10 +1,10 @@
 """What documents state about the recipes and launches of a repository: each statement with what it is certainly about.
 
-A statement is about the recipe or launch that its own paragraph names, or that is in the code block to which the paragraph points (a
-comment in a block points at its commands), else about the only one of its section, as is a heading; one that starts with "Both" is
-about each of two. In a document beside a script, about which it is as a whole, it is about the launch of that script. What has several
-candidates there, or only candidates elsewhere in the document, contradicts nothing: it confirms those candidates that have the batch,
-and is kept for `gbs show`.
+A statement is about the recipe or launch that its own paragraph names (hardware if its sentence does), or that is in the code block to
+which the paragraph points (a comment in a block points at its commands), else about the only one of its section, as is a heading; one
+that starts with "Both" is about each of two. In a document beside a script, about which it is as a whole, it is about the launch of that
+script. What has several candidates there, or only candidates elsewhere in the document, contradicts nothing: it confirms those
+candidates that have the batch, and is kept for `gbs show`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,10 @@ class _Document:
                     certain = len(subjects) == 1 or (len(subjects) == 2 and declaration.text.lower().startswith("both "))
                     if not named and not shown and (paragraph.row or paragraph.block):
                         certain = False  # of a model, for example, that no file names, or of a command that starts nothing known
-                    judges = certain and _judges(declaration, stated, bool(shown) or paragraph.heading)
+                    of_it = (
+                        bool(shown) or paragraph.heading or (bool(named) and _is_beside(self._source.text, declaration, paragraph.names))
+                    )
+                    judges = certain and _judges(declaration, stated, of_it)
                     weak = declaration.weak and certain and len(batches) == 1
                     each = declaration if judges else declaration._replace(force=_otherwise(declaration), weak=weak)
                     yield from ((subject, each) for subject in subjects or around)
@@ -178,6 +181,19 @@ def _merged(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
     return tuple(each for each in found if each.launch is not None or each.recipe not in launched)
 
 
+def _is_beside(text: str, declaration: Declaration, names: Iterable[str]) -> bool:
+    """Whether the sentence of `text` that states `declaration` names one of `names`, or is about "this script", and asks for no change."""
+    first, last = max(0, declaration.at.start - _LONG), declaration.at.stop + _LONG
+    start = max((each.end() for each in _end().finditer(text, first, declaration.at.start)), default=first)
+    stop = next((each.start() for each in _end().finditer(text, declaration.at.stop, last)), last)
+    sentence = text[start:stop]
+    return (any(map(sentence.__contains__, names)) or _about_it().match(sentence) is not None) and not _changes().search(sentence)
+
+
+_LONG: Final = 400
+_end = lazy_pattern(r"[.!?]\s+(?=[A-Z(\[`*])|\n\s*\n|\n[ \t]*[-*+][ \t]")
+_about_it = lazy_pattern(r"(?i)\W*(?:note\W+)?(?:this|it|the (?:above )?(?:training )?(?:script|example|command))\b")
+_changes = lazy_pattern(r"(?i)\b(?:adapt|adjust|alter|based|chang|edit|increas|instead|modif|need|other|reduc|replac|set|tweak|updat)")
 _TRUE_OF_SOME: Final = (Force.STATES, Force.CONFIRMS, Force.HISTORY)
 
 

@@ -7,8 +7,8 @@ The rule compares what the script's own comments state (nodes, GPUs per node, GP
 the GPUs that the job allocates: GPUs kept for generation are not a contradiction. A number that may be meant for each node or in all
 holds if either reading does. Where the comments state none, the name of a script that trains once does: `run_8gpus.sh`.
 
-A sentence of a document is compared in the same way if it points at the one command that it is about: "on 8 GPUs, run the following
-command". So is a comment in a code block that is above one command, or behind it.
+A sentence of a document is compared in the same way if it points at the one command that it is about ("on 8 GPUs, run the following
+command") or names the script ("`train.sh` uses 8 GPUs"). So is a comment in a code block that is above one command, or behind it.
 
 In a recipe the comment is compared with the keys of the framework itself (`trainer.num_nodes`, `cluster.gpus_per_node`) and of the jobs
 that test it (`ci.nodes`), if it heads the file or is beside a key of the same part; one that states a batch for that hardware is
