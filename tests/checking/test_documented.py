@@ -388,3 +388,32 @@ def scripts_named(folder: Path, said: str) -> list[str]:
     """What is found if a document says something of a script that trains on 4 GPUs, beside which another one does."""
     files = {"run.sh": LAUNCHED, "other.sh": LAUNCHED, "train.py": TRAINER}
     return codes(checked(folder, {**files, "README.md": f"# Train\n\n{said}\n"}))
+
+
+ALL_BELOW = (
+    "# Train\n\n> The training commands below are configured for a node of {gpus} x A100s (80GB). You may change it.\n\n{more}## Full\n"
+)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(f"{ALL_BELOW.format(gpus=4, more='')}{command()}\n## LoRA\n{command(2)}", id="as it says"),
+        pytest.param(f"{ALL_BELOW.format(gpus=8, more='').replace('## Full', '# Next')}{command()}", id="above the next section"),
+        pytest.param(f"{ALL_BELOW.format(gpus=8, more='').replace('configured for', 'fast on')}{command()}", id="what is fast"),
+        pytest.param(f"{ALL_BELOW.format(gpus=8, more='Or 4 GPUs, as we use in the commands below. ')}{command()}", id="another paragraph"),
+        pytest.param(f"{ALL_BELOW.format(gpus='8 x A100s or 4', more='')}{command()}", id="two numbers"),
+        pytest.param(f"{command()}\n{ALL_BELOW.format(gpus=8, more='')}", id="above it"),
+    ],
+)
+def test_commands_below_that_are_not_wrong(document: str, tmp_path: Path) -> None:
+    assert "GBS303" not in codes(checked(tmp_path, {"README.md": document, "train.py": TRAINER}))
+
+
+# huggingface/open-r1 and facebookresearch/coconut have the shapes.
+@pytest.mark.parametrize("verb", ["are configured for", "assume"])
+def test_all_commands_below_are_compared(verb: str, tmp_path: Path) -> None:
+    document = ALL_BELOW.format(gpus=8, more="").replace("are configured for", verb)
+    for more in (f"{command()}\n## LoRA\n{command(2)}", "\n```bash\nbash run.sh\n```\n"):
+        found = checked(tmp_path, {"README.md": document + more, "train.py": TRAINER, "run.sh": LAUNCHED}).findings()
+        assert [(each.code, each.message) for each in found] == [("GBS303", "document says 8 GPUs, but torchrun starts 4 processes")]

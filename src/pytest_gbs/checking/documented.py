@@ -2,9 +2,9 @@
 
 A statement is about the recipe or launch that its own paragraph names (hardware if its sentence does), or that is in the code block to
 which the paragraph points (a comment in a block points at its commands), else about the only one of its section, as is a heading; one
-that starts with "Both" is about each of two. In a document beside a script, about which it is as a whole, it is about the launch of that
-script. What has several candidates there, or only candidates elsewhere in the document, contradicts nothing: it confirms those
-candidates that have the batch, and is kept for `gbs show`.
+that starts with "Both" is about each of two, and GPUs stated of all commands below are about each of those. In a document beside a
+script, about which it is as a whole, it is about the launch of that script. What has several candidates there, or only candidates
+elsewhere in the document, contradicts nothing: it confirms those candidates that have the batch, and is kept for `gbs show`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import CLAIMED
-from pytest_gbs.claims.documents import Section, read_sections
+from pytest_gbs.claims.documents import Paragraph, Section, read_sections
 from pytest_gbs.claims.pointing import Pointed
 from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
@@ -24,7 +24,7 @@ from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.limits import MOST_SUBJECTS
 from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.quantity import HARDWARE
+from pytest_gbs.model.quantity import HARDWARE, Name
 from pytest_gbs.model.record import NamedTuple
 
 
@@ -77,6 +77,9 @@ class _Document:
             values = section.values()
             around = self._around(number) if any(each.declarations for each in section.paragraphs) and not self._meant[number] else ()
             for paragraph in (each for each in section.paragraphs if each.declarations):
+                if of_all := tuple(self._of_all_below(number, paragraph)):
+                    yield from of_all
+                    continue
                 named = self._named(paragraph.names)
                 shown = self._subjects(paragraph.block) if paragraph.block and not named else ()
                 if paragraph.comment and not shown:
@@ -103,6 +106,17 @@ class _Document:
                     weak = declaration.weak and certain and len(batches) == 1
                     each = declaration if judges else declaration._replace(force=_otherwise(declaration), weak=weak)
                     yield from ((subject, each) for subject in subjects or around)
+
+    def _of_all_below(self, number: int, paragraph: Paragraph) -> Iterator[Statement]:
+        """Yield the GPUs that a paragraph states of all commands behind it in its section and the parts of that, for each of them."""
+        stated = [each for each in paragraph.declarations if each.name in _GPUS and each.force == Force.STATES]
+        if not any(_all_below().search(each.text) for each in stated) or len({each.name for each in stated}) < len(stated):
+            return
+        levels = [section.level for section in self._sections]
+        last = next((i for i in range(number + 1, len(levels)) if levels[i] <= levels[number]), len(levels)) - 1
+        scripts = tuple(name for section in self._sections[number : last + 1] for name in section.scripts)
+        subjects = self._subjects(Pointed(paragraph.start, self._sections[last].stop, scripts))
+        yield from ((subject, each) for subject in subjects for each in stated if len(subjects) <= MOST_SUBJECTS)
 
     def _alone(self) -> tuple[Subject, ...]:
         """The launch of a script beside the document, in a folder of their own, if it starts or names nothing else and states one batch."""
@@ -190,6 +204,9 @@ def _is_beside(text: str, declaration: Declaration, names: Iterable[str]) -> boo
     return (any(map(sentence.__contains__, names)) or _about_it().match(sentence) is not None) and not _changes().search(sentence)
 
 
+# "The training commands below are configured for a node of 8 x H100s."
+_all_below = lazy_pattern(r"(?i)\bcommands below (?:all )?(?:are (?:configured |meant )?for|assume)\b")
+_GPUS: Final = (Name.WORLD_SIZE, Name.GPUS_PER_NODE)
 _LONG: Final = 400
 _end = lazy_pattern(r"[.!?]\s+(?=[A-Z(\[`*])|\n\s*\n|\n[ \t]*[-*+][ \t]")
 _about_it = lazy_pattern(r"(?i)\W*(?:note\W+)?(?:this|it|the (?:above )?(?:training )?(?:script|example|command))\b")
