@@ -62,6 +62,10 @@ RUNS = {
     "global-is-global": ("A=1\nf() { A=2; }\nf\nfoo $A", ["2"]),
     "returned-early": ("f() { if true; then foo 1; return; fi; foo 2; }\nf\nfoo 3", ["1", "3"]),
     "option-loop": ("set -- --n 4\nwhile [[ $# -gt 0 ]]; do case $1 in --n) N=$2; shift 2;; esac; done\nfoo $N", ["4"]),
+    "getopts": ('set -- -n 4 -x -m8 rest\nwhile getopts "n:m:x" o; do case $o in n) N=$OPTARG;; m) M=$OPTARG;; esac; done\n'
+                'shift $((OPTIND - 1))\nfoo $N$M$1', ["48rest"]),
+    "getopts-up-to-a-word": ('N=1\nset -- word -n 4\nwhile getopts n: o; do N=$OPTARG; done\nfoo $N', ["1"]),
+    "expression": ('T=cifar_cls\nif [[ $T =~ pretrain ]]; then foo 1; fi\nif [[ $T =~ cifar ]]; then foo 2; fi', ["2"]),
     "or-exit": ("cd x || exit 1\nfoo 1", ["1"]),
     "and-chain": ("cd x && mkdir y && foo 1", ["1"]),
     "required": ('if [ -z "$1" ]; then echo usage; exit 1; fi\nfoo 1', ["1"]),
@@ -140,6 +144,13 @@ VALUES = {
     "maybe-and": ("N=1\ngrep -q x y && N=2\nfoo $N", None, False),
     "test-and": ('N=1\n[ "$M" = a ] && N=2\nfoo $N', None, False),
     "getopts": ('N=1\nwhile getopts "n:" o; do case $o in n) N=$OPTARG;; esac; done\nfoo $N', "1", True),
+    "getopts-of-unknown": (
+        'N=1\nset -- -n 2 "-$(cat y)" 3\nwhile getopts "n:y:" o; do case $o in y) N=2;; esac; done\nfoo $N',
+        None,
+        False,
+    ),
+    "getopts-in-one-word": ('N=1\nset -- -xn 3\nwhile getopts "n:x" o; do case $o in n) N=2;; esac; done\nfoo $N', None, False),
+    "expression-of-signs": ("N=1\nT=ab\nif [[ $T =~ ^a.$ ]]; then N=2; fi\nfoo $N", None, False),
     "broken-off": ("N=1\nfor x in 1 2 3; do if [ -f $x ]; then N=$x; break; fi; done\nfoo $N", None, False),
     "recursion": ("N=1\nf() { N=2; f; }\nf\nfoo $N", None, False),
 }

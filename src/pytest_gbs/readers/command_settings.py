@@ -120,7 +120,7 @@ def _pairs(words: tuple[Word, ...]) -> Iterator[CommandSetting]:
         yield CommandSetting(_path(key.replace("/", ".")), value.text, value.value_at, value)
 
 
-_key_of_yacs = lazy_pattern(r"[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)+")
+_key_of_yacs = lazy_pattern(r"[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
 
 @lru_cache

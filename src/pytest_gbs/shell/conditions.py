@@ -87,7 +87,7 @@ class Conditions(Expansion):
     def answer_of_two(self, left: Parts, sign: str, right: Parts, *, quoted: bool) -> Truth:
         """The answer of an operator between two operands."""
         if sign == "=~":
-            return truth.starts_with_dash(left, right)
+            return truth.holds_expression(left, right)
         if sign not in truth.COMPARISONS:
             return truth.same_text(left, sign, right, quoted=quoted)
         (first, of_first, _), (second, of_second, _) = self.calculate(left), self.calculate(right)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from pytest_gbs.model.command import Folder, Word
+from pytest_gbs.model.command import Folder, Part, Word
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell import truth, values
@@ -158,15 +158,31 @@ class OwnCommands(Launching):
         return YES
 
     def _fill(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read `mapfile` and `getopts`: the names among the words become unknown; of no arguments `getopts` finds no option."""
-        for word in words[1:]:
-            if word.text and word.text.isidentifier():
-                self.state.forget(word.text, word.at)
-        if words[0].text != "getopts":
-            return UNKNOWN
-        none = truth.are_arguments(self.look_up("@", words[0].at).elements)
-        self.forget_words(("OPTARG", "OPTIND"), words[0].at)
-        return Truth(False, default=True) if none else UNKNOWN
+        """Read `mapfile`: the names among the words become unknown."""
+        return self.forget_words((word.text for word in words[1:] if word.text and word.text.isidentifier()), words[0].at)
+
+    def _getopts(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `getopts`: the next option and what it is given, as far as they are known; of no arguments it finds no option."""
+        given, at = self.state.arguments or (), words[0].at
+        spec, name = (words[1].text, words[2].text) if len(words) == 3 else (None, None)
+        index = self.state.variables.get("OPTIND")
+        number = 1 if index is None else int(index.text) if index.text is not None and index.text.isdecimal() else 0
+        option = text_of(given[number - 1]) if 0 < number <= len(given) else None
+        known = number > 0 and not values.any_number(given[: number + 1])[0] and (option is not None or number > len(given))
+        if known and (option is None or option[:1] != "-" or option in ("-", "--")) and given:
+            return NO
+        takes = option is not None and f"{option[1:2]}:" in (spec or "")
+        alone = option is not None and (len(option) == 2 or (takes and len(given[number - 1]) == 1))
+        if option is None or not spec or not name or not known or not alone or option[1] not in spec.replace(":", ""):
+            self.forget_words(("OPTARG", "OPTIND", *(word.text for word in words[2:3] if word.text)), at)
+            none = truth.are_arguments(self.look_up("@", at).elements)
+            return Truth(False, default=True) if none else UNKNOWN
+        apart = takes and len(option) == 2
+        value = given[number : number + 1] if apart else ((given[number - 1][0].cut(2, len(option)),),)
+        self.state.assign(name, Variable((Part(option[1], at, at),)))
+        self.state.assign("OPTARG", Variable(value[0] if takes and value else ()))
+        self.state.assign("OPTIND", Variable((Part(str(number + 1 + apart), at, at),)))
+        return YES
 
     def _printf(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         """Read `printf -v NAME`."""
@@ -212,5 +228,5 @@ OWN_COMMANDS: Final[dict[str, Callable[[OwnCommands, Words, Assignments, Parts |
     "set": OwnCommands._set, "cd": OwnCommands._cd, "pushd": OwnCommands._cd, "popd": OwnCommands._popd,
     "source": OwnCommands._source,
     ".": OwnCommands._source, "eval": OwnCommands._eval, "let": OwnCommands._let, "read": OwnCommands._read,
-    "mapfile": OwnCommands._fill, "readarray": OwnCommands._fill, "getopts": OwnCommands._fill, "printf": OwnCommands._printf,
+    "mapfile": OwnCommands._fill, "readarray": OwnCommands._fill, "getopts": OwnCommands._getopts, "printf": OwnCommands._printf,
 }  # fmt: skip

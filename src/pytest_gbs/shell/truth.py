@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.patterns import matches
 from pytest_gbs.shell.state import emptiness, text_of
@@ -77,9 +78,15 @@ def same_text(left: Parts, sign: str, right: Parts, *, quoted: bool) -> Truth:
     return Truth(None if same is None else same == (sign != "!="), any(part.default for part in (*left, *right)))
 
 
-def starts_with_dash(left: Parts, expression: Parts) -> Truth:
-    """`[[ left =~ ^-... ]]`: an argument that is not given is not an option."""
-    return Truth(False, default=True) if _is_no_option(left, (text_of(expression) or "").removeprefix("^")) else UNKNOWN
+def holds_expression(left: Parts, expression: Parts) -> Truth:
+    """`[[ left =~ pretrain ]]`, an expression of plain letters; with `^-...` an argument that is not given is not an option."""
+    text, wanted = text_of(left), text_of(expression)
+    if text is None or wanted is None or not _plain().fullmatch(wanted):
+        return Truth(False, default=True) if _is_no_option(left, (wanted or "").removeprefix("^")) else UNKNOWN
+    return Truth(wanted in text, any(part.default for part in (*left, *expression)))
+
+
+_plain = lazy_pattern(r"[\w/-]+")
 
 
 def _is_no_option(left: Parts, pattern: str | None) -> bool:
