@@ -142,6 +142,7 @@ UNKNOWN = "\n```bash\npython serve.py --port 80\n```\n"
         pytest.param(f"{command()}\nThe global batch size is 256:\n{OTHER}", id="a colon"),
         pytest.param(f"{command()}\nIn the example above the global batch size is 128.\n{OTHER}", id="the example above"),
         pytest.param(f"{command()}\nThe global batch size is 64:\n\nFirst log in.\n{OTHER}", id="a colon before something else"),
+        pytest.param(f"{command()}\nTrain with a global batch size of 64:\n\n`4 GPUs`:\n{OTHER}", id="a colon before other GPUs"),
         pytest.param(f"{UNKNOWN}\nIn the example above the global batch size is 64.\n{command()}", id="what is shown is unknown"),
         pytest.param(f"{command()}{OTHER}\nWith the commands above the global batch size is 64.\n", id="of several commands"),
         pytest.param(
@@ -162,6 +163,9 @@ def test_what_points_at_a_block_is_about_no_other_command(tmp_path: Path, text: 
         pytest.param(f"{command()}\n# Next\n\nThe above command has a global batch size of 64.\n", id="above the heading"),
         pytest.param(f"{command()}\nThe global batch size is **128:**\n{OTHER}", id="a colon"),
         pytest.param(f"{command()}\nThe above command has a global batch size of 64.\n{OTHER}", id="the above command"),
+        pytest.param(
+            f"{command()}\nTrain it with a global batch size of 128, run:\n\n`Net-Tiny`:\n{OTHER}", id="a colon, and the model's name"
+        ),
         pytest.param(f"The global batch size is 128:\n{command()}\nThe global batch size is 128:\n{OTHER}", id="the same of two commands"),
     ],
 )

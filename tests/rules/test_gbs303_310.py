@@ -49,6 +49,29 @@ def test_a_hardware_comment_that_is_wrong_is_found(comment: str, message: str, t
     assert (finding.code, finding.severity, finding.message) == ("GBS303", "warning", message)
 
 
+ONE_OR_MORE = "torchrun --nnodes ${NNODES:-1} --nproc_per_node 4 t.py --config sft.yaml\n"
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        pytest.param("4 GPUs on a single node", [], id="the same"),
+        pytest.param("16 GPUs on 4 nodes", [], id="with NNODES=4"),
+        pytest.param("8 GPUs", [], id="with NNODES=2"),
+        pytest.param("8 GPUs on a single node", ["GBS303"], id="of a node that starts 4"),
+        pytest.param("a single node with 8 GPUs", ["GBS303"], id="the other way round"),
+    ],
+)
+def test_a_script_for_one_node_or_more(comment: str, expected: list[str], tmp_path: Path) -> None:
+    assert codes(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": f"# {comment}\n{ONE_OR_MORE}"})) == expected
+
+
+def test_a_job_has_more_gpus_than_its_command_sees(tmp_path: Path) -> None:
+    job = "#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gpus-per-node=8\nCUDA_VISIBLE_DEVICES={seen} "
+    for seen, expected in (("0,1,2,3", []), ("0,1", ["GBS304"])):  # 4 processes
+        assert codes(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": job.format(seen=seen) + LAUNCH})) == expected
+
+
 @pytest.mark.parametrize(
     ("script", "expected"),
     [

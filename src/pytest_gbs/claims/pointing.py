@@ -63,8 +63,12 @@ _uses = lazy_pattern(r"(?i)\bwe use\b[^.\n]{1,80}?\b(?:as an example|to (?:pre-?
 _caption = lazy_pattern(r"\A(?!\s*[-*+>|#]\s)[^\n]{1,160}(?<![.!?,;。！？，；])\Z")
 # Lines of HTML, which fold the block behind them.
 _folds = lazy_pattern(r"(?:\n[ \t]{0,40}<[^\n]{1,200}>[ \t]{0,9}){1,6}\Z")
-# What may be between a colon and the first line of the block: lines of HTML, and the fence or the directive, with its options.
-_between = lazy_pattern(r"\s*(?:<[^\n]{1,200}>[ \t]*\n\s*){0,6}(?:(?:```|~~~)[^\n]*\n|\.\. [\w-]+::[^\n]*\n(?:\s+:[^\n]*\n)*)?\s*")
+# What may be between a colon and the first line of the block: the name of a model (`Net-Tiny`:), lines of HTML, and the fence or the
+# directive, with its options.
+_between = lazy_pattern(
+    r"\s*(?:[`*]{1,3}[\w.+-]{1,60}(?: ?\([\w ]{1,30}\))?[`*]{1,3}:[*]{0,2}[ \t]*\n\s*)?"
+    r"(?:<[^\n]{1,200}>[ \t]*\n\s*){0,6}(?:(?:```|~~~)[^\n]*\n|\.\. [\w-]+::[^\n]*\n(?:\s+:[^\n]*\n)*)?\s*"
+)
 _FARTHEST: Final = 600
 
 

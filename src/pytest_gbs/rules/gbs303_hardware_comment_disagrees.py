@@ -115,7 +115,12 @@ def _is_about(declaration: Declaration, size: Quantity) -> bool:
 
 
 def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome]:
+    """Yield the outcome of one statement; "8 GPUs on a single node" of a script for one or more is about those of each node."""
     size = run.geometry.get(declaration.name)
+    each = run.geometry.get(Name.GPUS_PER_NODE)
+    nodes = [other.value for other in run.declarations if other.name == Name.NUM_NODES and other.text == declaration.text]
+    if isinstance(size, Quantity) and isinstance(each, Quantity) and _is_open(run, size) and run.geometry.value(Name.NUM_NODES) in nodes:
+        size = each
     if not isinstance(size, Quantity) or _is_open(run, size) or _is_about_more(run, start, declaration, size):
         return
     if any(declaration.admits(value) for value in _meant(run, start, declaration)):

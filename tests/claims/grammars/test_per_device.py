@@ -69,3 +69,15 @@ def test_what_is_so_by_default_is_no_history(text: str, force: str) -> None:
 )
 def test_the_batch_of_a_device_is_not_the_global_one_too(text: str) -> None:
     assert batches(text) == [("global_batch_size", 1024)]
+
+
+@pytest.mark.parametrize(
+    ("text", "force"),
+    [
+        ("Fine-tuning of the pre-trained base model on 4 nodes", "states"),
+        ("We release models pre-trained with the base model on 4 nodes", "history"),
+        ("Models are pre-trained on 4 nodes", "history"),
+    ],
+)
+def test_a_pre_trained_model_is_no_history(text: str, force: str) -> None:
+    assert {(found.name, found.value, found.force) for found in declared(text)} == {("num_nodes", 4, force)}

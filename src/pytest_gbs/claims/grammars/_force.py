@@ -144,8 +144,14 @@ def _bounds(statement: Statement, at: int) -> bool:
 
 
 def _by_default(before: str) -> str:
-    """The text in front; "by default, models are trained on" says what is, and no history."""
-    return before.replace(" trained ", " ") if " by default " in before else before
+    """The text in front; "by default, models are trained on" says what is, and no history, nor does "with pre-trained weights"."""
+    before = before.replace(" trained ", " ") if " by default " in before else before
+    return _adjective().sub(" ", before) if " pre trained " in before else before
+
+
+_adjective = lazy_pattern(
+    r" pre trained (?=(?:(?!(?:with|on|using|by|for|from|in|and) )\w+ ){0,3}(?:models?|weights|checkpoints?|encoders?|backbones?) )"
+)
 
 
 def _shown_command(before: str, around: str) -> str:

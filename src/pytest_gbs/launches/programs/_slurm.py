@@ -144,7 +144,8 @@ def within(start: Start, command: Command, context: LauncherContext) -> Start:
         return start._replace(allocated=_more_visible(start, command), problems=(*start.problems, *_beyond_visible(start, command)))
     if _is_part(start, command):
         return start
-    problems = (*start.problems, *_too_many(start, gpus), *_left_waiting(start, command, context))
+    too_many = tuple(_too_many(start, gpus)) or _beyond_visible(start, command)
+    problems = (*start.problems, *too_many, *_left_waiting(start, command, context))
     return start._replace(allocated=gpus, problems=problems)
 
 
