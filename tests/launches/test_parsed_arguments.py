@@ -234,3 +234,37 @@ def test_a_sub_command_that_evaluates_is_not_a_launch_of_a_recipe(tmp_path: Path
     commands = "torchrun --nproc_per_node 1 main.py eval --config sft.yaml\ntorchrun --nproc_per_node 8 main.py train --config sft.yaml\n"
     report = checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": commands})
     assert [run.geometry.global_batch_size for run in launched(report)] == [128]  # 4 x 4 x 8
+
+
+NESTED = """\
+from dataclasses import dataclass, field
+import tyro
+from transformers import Trainer, TrainingArguments
+
+@dataclass
+class Arguments:
+    model: str = "m"
+    training_args: TrainingArguments = field(
+        default_factory=lambda: TrainingArguments(output_dir="o", per_device_train_batch_size=4, gradient_accumulation_steps=2)
+    )
+
+args = tyro.cli(Arguments)
+Trainer(args=args.training_args).train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "wanted"),
+    [
+        pytest.param("", 64, id="4 x 2 x 8, as the program has it"),
+        pytest.param("--training_args.learning_rate 1e-4", 64, id="another argument"),
+        pytest.param("--training_args.per_device_train_batch_size 6", 96, id="6 x 2 x 8"),
+        pytest.param("--training_args.per_device_train_batch_size=3 --training_args.gradient_accumulation_steps=4", 96, id="3 x 4 x 8"),
+        pytest.param("--training_args.per_device_train_batch_size $N", None, id="a variable"),
+        pytest.param("--training_args.per_device_train_batch_size 6 --rm_args.per_device_train_batch_size 2", None, id="of one of two"),
+    ],
+)
+def test_arguments_that_are_named_with_their_field(flags: str, wanted: int | None, tmp_path: Path) -> None:
+    """ZHZisZZ/modpo: what the program starts with was taken for what its launches have."""
+    report = checked(tmp_path, {"train.py": NESTED, "run.sh": f"accelerate launch --num_processes 8 train.py --model m {flags}\n"})
+    assert [run.geometry.global_batch_size for run in launched(report)] == [wanted]

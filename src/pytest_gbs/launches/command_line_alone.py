@@ -20,7 +20,7 @@ from pytest_gbs.launches.program_files import names_trainer, program_name, progr
 from pytest_gbs.launches.python_file import PythonFile
 from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
 from pytest_gbs.model.command import Word
-from pytest_gbs.model.document import Document
+from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Arguments, Framework, Loader, Treatment
 from pytest_gbs.model.location import Source, dotted
 from pytest_gbs.model.pattern import lazy_pattern
@@ -108,6 +108,9 @@ class CommandLineAlone:
             return None
         (document, given, assumed), table = known[0]
         path = found.launch.at.source
+        nested = _in_their_group(settings(found.start.program[1:], Arguments.FLAGS), table)
+        if nested:
+            document, given = put_in(document, nested), {**given, **{each.path: each.at for each in nested}}
         return ResolvedLaunch(found, path, document, table, alone=True, places=given, sources=(source.path,), assumed=assumed)
 
     def _alone(self, found: FoundLaunch) -> ResolvedLaunch | None:
@@ -208,6 +211,26 @@ class CommandLineAlone:
         framework = self._recognise(whole.document, program) if whole is not None else None
         given, own = _as_parsed(words, source, framework) if framework is not None else (given, [])
         return (framework, [*own, *given]) if _is_any_known(own) else (None, words)
+
+
+def _in_their_group(given: Iterable[CommandSetting], framework: Framework) -> list[CommandSetting]:
+    """The settings of a trainer's arguments that tyro and others name with the field that has them (`--training_args.learning_rate`).
+
+    Of several fields it is not known which one has them: then they are unknown.
+    """
+    keys = {row.key for row in framework.rows}
+    nested = [each for each in given if len(each.path) > 1 and each.path not in keys and each.path[1:] in keys]
+    several = len({each.path[0] for each in nested}) > 1
+    return [each._replace(path=each.path[1:], text=None if several else each.text) for each in nested]
+
+
+def put_in(document: Document, given: Iterable[CommandSetting]) -> Document:
+    """`document`, which can't be composed, with the settings of a command line at their keys."""
+    keyed = dict(document.keyed)
+    for setting in given:
+        text = setting.text if setting.text is not None else setting.word.placeholder
+        keyed[setting.path] = (Scalar(0, 0, str(setting.path[-1]), plain=True), Scalar(0, 0, text, plain=True))
+    return document._replace(keyed=keyed)
 
 
 def _names_another_batch(framework: Framework, given: Iterable[CommandSetting]) -> bool:

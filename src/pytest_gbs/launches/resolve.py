@@ -13,7 +13,7 @@ from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part
 from pytest_gbs.frameworks.versions import of_every_trainer
 from pytest_gbs.launches.abbreviated import written_out
-from pytest_gbs.launches.command_line_alone import CommandLineAlone
+from pytest_gbs.launches.command_line_alone import CommandLineAlone, put_in
 from pytest_gbs.launches.engine_file import OPTION, runs_named_file
 from pytest_gbs.launches.found_launch import FoundLaunch
 from pytest_gbs.launches.hydra_program import resolve_hydra
@@ -33,13 +33,13 @@ from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
 from pytest_gbs.launches.visible_gpus import with_fed_gpus, with_one_gpu
 from pytest_gbs.launches.written_recipes import read_written
 from pytest_gbs.model.command import Word, Written
-from pytest_gbs.model.document import INCLUDES, OF_FILE, Document, Scalar
+from pytest_gbs.model.document import INCLUDES, OF_FILE, Document
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_LAUNCHED_VALUES
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.program import NO_PROGRAM, Program, is_to_train
 from pytest_gbs.model.quantity import RANK_FACTORS
-from pytest_gbs.readers.command_settings import CommandSetting, settings
+from pytest_gbs.readers.command_settings import settings
 from pytest_gbs.readers.python import executes_files, read_executed_files
 
 
@@ -204,7 +204,7 @@ class LaunchResolver:
         sources = parts.sources if parts else ()
         if composed is None and given:
             put = {**((parts.places if parts else None) or {}), **{setting.path: setting.at for setting in given}}
-            return ResolvedLaunch(found, path, _put_in(document, given), framework, places=put, sources=sources)
+            return ResolvedLaunch(found, path, put_in(document, given), framework, places=put, sources=sources)
         if composed is None:
             return ResolvedLaunch(found, path, document, framework, places=parts.places if parts else None, sources=sources)
         made_up = composed.document._replace(number=document.number)
@@ -296,12 +296,3 @@ def _really(composed: Composed | None, document: Document, parts: Whole | None) 
     if composed is None or parts is None:
         return composed
     return composed._replace(places={key: locate(at, document, parts.places) for key, at in composed.places.items()})
-
-
-def _put_in(document: Document, given: list[CommandSetting]) -> Document:
-    """`document`, which can't be composed, with the settings of a command line at their keys."""
-    keyed = dict(document.keyed)
-    for setting in given:
-        text = setting.text if setting.text is not None else setting.word.placeholder
-        keyed[setting.path] = (Scalar(0, 0, str(setting.path[-1]), plain=True), Scalar(0, 0, text, plain=True))
-    return document._replace(keyed=keyed)
