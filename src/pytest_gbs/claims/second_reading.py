@@ -7,7 +7,7 @@ that is what was meant.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from math import prod
 
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE
@@ -15,7 +15,7 @@ from pytest_gbs.claims.factors import stale_factor
 from pytest_gbs.claims.grammars._hardware_words import devices_at, number_at
 from pytest_gbs.claims.grammars._sizes import settings
 from pytest_gbs.claims.grammars._statements import Passage, Statement, paragraphs, statements
-from pytest_gbs.claims.grammars._tokens import WORD, WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import WORD, Tokens, text_at
 from pytest_gbs.claims.grammars.words import DEVICES, NODES, is_chip, words
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.document import CommentBlock
@@ -124,7 +124,7 @@ def _accounted(run: Run, passage: Passage, declaration: Declaration) -> _Account
     return None
 
 
-def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_multiplied(tokens: Tokens, i: int) -> bool:
     """Whether the number at token `i` is a factor of a product: `= 5 nodes * 8 GPUs`, `x num_nodes=3`."""
     behind, before = i + 1, i - 1
     while behind < len(tokens) and (tokens[behind].kind == WORD or tokens[behind].text in ("(", ")", "/")):
@@ -139,7 +139,7 @@ def _multiset(values: Iterable[int], total: int) -> Counter[int]:
     return Counter(value for value in values if value not in (1, total))
 
 
-def _hardware(tokens: Sequence[WordToken], numbers: dict[int, int], gpus: int | None) -> Iterator[tuple[tuple[str, int], ...]]:
+def _hardware(tokens: Tokens, numbers: dict[int, int], gpus: int | None) -> Iterator[tuple[tuple[str, int], ...]]:
     """Yield each way in which the `numbers` of a statement may be hardware: the nodes and the GPUs of each, or the GPUs in all.
 
     A number that is not called so is one of GPUs only if the run has that many `gpus`.
@@ -155,7 +155,7 @@ def _hardware(tokens: Sequence[WordToken], numbers: dict[int, int], gpus: int | 
         yield from (((Name.WORLD_SIZE, i),) for i, value in numbers.items() if value == gpus or devices_at(tokens, i + 1) is not None)
 
 
-def _counts_nodes(tokens: Sequence[WordToken], i: int) -> bool:
+def _counts_nodes(tokens: Tokens, i: int) -> bool:
     """Whether the number at token `i` is one of nodes: `2 nodes`, `4 H100 nodes`, `num_nodes=2`, `nodes: 4`."""
     behind = i + 1
     while _describes(tokens, behind):
@@ -169,7 +169,7 @@ def _counts_nodes(tokens: Sequence[WordToken], i: int) -> bool:
     return text_at(tokens, label) in _LABELS and text_at(tokens, before) not in _NO_LABEL and number_at(tokens, before) is None
 
 
-def _describes(tokens: Sequence[WordToken], i: int) -> bool:
+def _describes(tokens: Tokens, i: int) -> bool:
     """Whether token `i` may stand between a number and its nodes: `4 H100 nodes`."""
     text = text_at(tokens, i)
     return text in _KINDS or text in DEVICES or is_chip(text)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from math import gcd, prod
 
 from pytest_gbs.claims.grammars._hardware import machines_at
 from pytest_gbs.claims.grammars._hardware_words import devices_at
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, Tokens, text_at
 from pytest_gbs.claims.grammars.words import NODES, STEPS, UNITS, is_chip, words
 from pytest_gbs.model.limits import DEEPEST_BRACKETS, LARGEST_PRODUCT
 from pytest_gbs.model.quantity import Name
@@ -66,7 +66,7 @@ class _Part(NamedTuple):
     value: _Ratio | None  # numerator and denominator without a common divisor
 
 
-def products(tokens: Sequence[WordToken], taken: Collection[int] = ()) -> tuple[Product, ...]:
+def products(tokens: Tokens, taken: Collection[int] = ()) -> tuple[Product, ...]:
     """The products of at least two operands that the tokens write out, in order, the longest from each place on.
 
     None starts at a token that is `taken`: a word of the batch's own name.
@@ -84,7 +84,7 @@ def products(tokens: Sequence[WordToken], taken: Collection[int] = ()) -> tuple[
     return tuple(found)
 
 
-def _may_start(tokens: Sequence[WordToken], i: int) -> bool:
+def _may_start(tokens: Tokens, i: int) -> bool:
     token = tokens[i]
     if token.kind == NUMBER:
         return not _is_named_by_an_unread_factor(tokens, i)
@@ -93,7 +93,7 @@ def _may_start(tokens: Sequence[WordToken], i: int) -> bool:
     return token.kind == WORD and name_at(tokens, i) is not None
 
 
-def _is_named_by_an_unread_factor(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_named_by_an_unread_factor(tokens: Tokens, i: int) -> bool:
     """Whether token `i` is the number of a factor behind others, called what is not known: the 8 of `16 x images=8 x 2 ranks`."""
     first = i - (text_at(tokens, i - 1) == "=" and tokens[i - 1].stop == tokens[i].start)
     name = first
@@ -102,7 +102,7 @@ def _is_named_by_an_unread_factor(tokens: Sequence[WordToken], i: int) -> bool:
     return 1 < name < first and tokens[name - 1].text in _TIMES and tokens[name - 2].kind == NUMBER
 
 
-def _product(tokens: Sequence[WordToken], i: int, depth: int) -> _Part | None:
+def _product(tokens: Tokens, i: int, depth: int) -> _Part | None:
     # Behind a sign whose left side could not be read, an equals sign starts the result.
     part = _operand(tokens, i, depth, depth > 0 or text_at(tokens, i - 1) not in OPERATORS)
     while part is not None and part.stop < len(tokens) - 1 and tokens[part.stop].text in OPERATORS:
@@ -138,7 +138,7 @@ def _reduced(numerator: int, denominator: int) -> _Ratio | None:
     return numerator // common, denominator // common
 
 
-def _operand(tokens: Sequence[WordToken], i: int, depth: int, binds: bool, least: int = 0) -> _Part | None:
+def _operand(tokens: Tokens, i: int, depth: int, binds: bool, least: int = 0) -> _Part | None:
     """One operand: a number with or without a name before or behind it, a name alone, or a product in brackets.
 
     A number behind a name and an equals sign is the name's if it `binds` or is less than the `least` that the product gives.
@@ -151,7 +151,7 @@ def _operand(tokens: Sequence[WordToken], i: int, depth: int, binds: bool, least
     return _counted(tokens, i) if tokens[i].kind == NUMBER else _named(tokens, i, binds, least)
 
 
-def _counted(tokens: Sequence[WordToken], i: int) -> _Part | None:
+def _counted(tokens: Tokens, i: int) -> _Part | None:
     found = count_at(tokens, i)
     if found is None:
         return None
@@ -166,7 +166,7 @@ def _counted(tokens: Sequence[WordToken], i: int) -> _Part | None:
     return _Part(stop, (StatedOperand(found.value, name, i, unit),), (), (found.value, 1))
 
 
-def _past_remark(tokens: Sequence[WordToken], i: int, name: str) -> int:
+def _past_remark(tokens: Tokens, i: int, name: str) -> int:
     """Where a bracketed remark of words alone ends that starts at token `i`: `32 (prompts)`, `1 (sft_batch_size)`, `16 GPUs (2 nodes)`."""
     if text_at(tokens, i) != "(":
         return i
@@ -180,11 +180,11 @@ def _past_remark(tokens: Sequence[WordToken], i: int, name: str) -> int:
     return i
 
 
-def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
+def _behind(tokens: Tokens, i: int) -> tuple[str, int, str]:
     """The name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is not one of our names."""
     chips = devices_at(tokens, i) if text_at(tokens, i) in _TIMES else None
-    if chips is not None and text_at(tokens, chips[0]) not in NODES:
-        return Name.WORLD_SIZE, chips[0], ""  # `8 x H100`
+    if chips is not None and text_at(tokens, chips) not in NODES:
+        return Name.WORLD_SIZE, chips, ""  # `8 x H100`
     if text_at(tokens, i) == "x" and tokens[i - 1].stop == tokens[i].start and text_at(tokens, i + 1):
         times, stop = _name(tokens, i + 1)
         if times == Name.GRADIENT_ACCUMULATION_STEPS and tokens[i].stop < tokens[i + 1].start:
@@ -207,12 +207,12 @@ def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
     return "", i, tokens[i].text if i < len(tokens) and tokens[i].kind == WORD else ""
 
 
-def _past_one_device(tokens: Sequence[WordToken], i: int) -> int:
+def _past_one_device(tokens: Tokens, i: int) -> int:
     """Where "/GPU" or "per rank" ends that starts at token `i`, so that a number in front is that of one device; 0 if there is none."""
     return i + 2 if text_at(tokens, i) in ("/", "per") and text_at(tokens, i + 1) in _ONE_DEVICE else 0
 
 
-def _name(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
+def _name(tokens: Tokens, i: int) -> tuple[str, int]:
     """The size that the words from token `i` on name in a formula, and where they end; "" if they name none."""
     named = name_at(tokens, i)
     if named is not None:
@@ -222,7 +222,7 @@ def _name(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
     return "", i
 
 
-def _named(tokens: Sequence[WordToken], i: int, binds: bool, least: int) -> _Part | None:
+def _named(tokens: Tokens, i: int, binds: bool, least: int) -> _Part | None:
     """A name with its number (`grad_accum=4`, `dp_size(64)`, `dp8`), or alone."""
     name, stop = _name(tokens, i)
     if not name:

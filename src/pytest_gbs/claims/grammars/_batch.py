@@ -2,26 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pytest_gbs.claims.grammars._hardware_words import devices_at
-from pytest_gbs.claims.grammars._sizes import count_at, name_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, text_at
-from pytest_gbs.claims.grammars.words import DEVICE_UNITS, DEVICES, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words
+from pytest_gbs.claims.grammars._hardware_words import HARDWARE
+from pytest_gbs.claims.grammars._shapes import Found, Notation
+from pytest_gbs.claims.grammars._sizes import name_at
+from pytest_gbs.claims.grammars._tokens import SIGN, Tokens, text_at
+from pytest_gbs.claims.grammars.words import DEVICE_UNITS, DEVICES, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
 
+GLOBAL_MARKS: Final = words("global total effective overall")
 _WHOLE: Final = words(
     "global effective eff total overall aggregate combined full equivalent golbal cumulative efectivo efetivo effektive efective"
 )
-GLOBAL_MARKS: Final = words("global total effective overall")
-_EFFECTIVE: Final = words("effective equivalent")
 _BETWEEN: Final = words("train training fixed optimizer global effective optimization optimiser")
 _BATCH: Final = words("batch batchsize bs bsz bsize batchgröße")
-_ENDS: Final = words(""") , . ; : = ( ] ' " ` ! ? | ~ - } # … / @""")
 _FACTORS: Final = words("accumulation accum accumulate gpus gpu cards devices x *")
-_UNCOUNTED: Final = words("x or to steps step epochs epoch gpus gpu nodes node times gb devices")
-_PHRASE: Final = 4  # so many words in front of and behind a label belong to it
+_FIRST: Final = _WHOLE | _BETWEEN | UNITS.keys() | {"gbs", "unique"}
+_PHRASE: Final = 4  # so many words in front of a label belong to it
+
+BATCH: Final = Notation(
+    HARDWARE,
+    WHOLE=_WHOLE,
+    BETWEEN=_BETWEEN,
+    BATCH=_BATCH,
+    UNIT=UNITS,
+    SAMPLES=[unit for unit, name in UNITS.items() if name == "samples"],
+    PROMPTS=[unit for unit, name in UNITS.items() if name == "prompts"],
+    ANY_WHOLE="[eff . | WHOLE]",
+    NAMED="[UNIT PER_STEP | [batch size|sz|größe? | BATCH] !sizes|norm|normalization|dim]",
+    PER_STEP="[per|/ BETWEEN|gradient|weight|parameter|optim* STEP]",
+    STEP=STEPS,
+    OF_DEVICE=DEVICE_UNITS,
+    OTHER=OTHER_BATCH - {"gen"},
+    # `per GPU`, `/device`, `on each node`, `per 40gb A100`, or `for evaluation` some words behind.
+    PER_DEVICE="""[
+        per DEVICES | per|/ each|every? OF_DEVICE | a|on|for|in each|every OF_DEVICE
+        | ![a|on|for|in OF_DEVICE] PLAIN? PLAIN? PLAIN? OTHER
+    ]""",
+    PLAIN="[!OTHER WORD|(]",
+    SEVERAL=words(", or and / to - |"),
+    ENDS=words(""") , . ; : = ( ] ' " ` ! ? | ~ - } # … / @"""),
+    # What a number behind another one counts instead.
+    THING=DEVICE_UNITS
+    | words(
+        "per accumulation gradient grad accum micro tokens tok context ctx seq seqlen sequence length epoch epochs step steps layers"
+        " experts lr optimizer optim updates prompts generations rollouts warmup"
+    ),
+    UNCOUNTED=words("x or to steps step epochs epoch gpus gpu nodes node times gb devices"),
+    NO_BATCH="[!BATCH WORD]",
+)
+# `global train batch size`, `full, fixed batch size`, `total samples per step`; `batch 4 per GPU, 8 GPUs, effective 32`.
+_LABEL: Final = BATCH("""
+    gbs:gbs
+    | effective:[effective|equivalent is|=|:? number:COUNTED [$ | &SIGN]]
+    | [!WHOLE BETWEEN]* ANY_WHOLE [ANY_WHOLE | BETWEEN | , &BETWEEN]* NAMED
+    | unique? SAMPLES PER_STEP
+    | prompts:[unique? PROMPTS PER_STEP]
+""")
+_PER_DEVICE: Final = BATCH("PER_DEVICE")
+_UNIT: Final = BATCH("unique|packed|training|preference? unit:UNIT")
+# Behind a number that counts samples, unless it is one of a list: nothing that makes it steps, GPUs, a ratio, a factor.
+_BARE: Final = BATCH("[$ | ENDS | !SIGN|NUMBER|UNCOUNTED !PER_DEVICE ![NO_BATCH? NO_BATCH? NO_BATCH? BATCH size? x|*]]")
+# `256, 4/GPU`, `256, 4 sequences/GPU`, `256, 4 batch size for each GPU` and `128, 8 nodes` are no lists.
+_LIST: Final = BATCH("SEVERAL COUNTED ![[UNIT | batch size?]? PER_DEVICE] ![!NUMBER THING|CHIP] !x|*")
 
 
 class Label(NamedTuple):
@@ -32,69 +75,31 @@ class Label(NamedTuple):
     name: str = Name.GLOBAL_BATCH_SIZE
 
 
-def labels(text: str, tokens: Sequence[WordToken]) -> tuple[Label, ...]:
+def labels(text: str, tokens: Tokens) -> tuple[Label, ...]:
     """The names of the global batch in a statement of the block text `text`, in order."""
     found: list[Label] = []
     i = 0
     while i < len(tokens):
-        label = _label(text, tokens, i)
+        match = _LABEL.at(tokens, i) if tokens[i].text in _FIRST else None
+        label = _label(text, tokens, match) if match is not None else None
         if label is not None and not _of_something_else(tokens, label):
             found.append(label)
         i = label.stop if label else i + 1
     return tuple(found)
 
 
-def _label(text: str, tokens: Sequence[WordToken], i: int) -> Label | None:
-    token = tokens[i]
-    if token.kind != WORD:
-        return None
-    if token.text == "gbs":
-        # "GBs" are gigabytes.
-        return None if text[token.start : token.stop] == "GBs" else Label(i, i + 1)
-    if token.text in _EFFECTIVE and _worked_out(tokens, i):
-        return Label(i, i + 1)
-    if token.text in _WHOLE or token.text in _BETWEEN:
-        return _named_batch(tokens, i)
-    counted = i + (token.text == "unique")
-    unit = UNITS.get(text_at(tokens, counted))
-    stop = _per_step(tokens, counted + 1) if unit in ("samples", "prompts") else 0
-    return Label(i, stop, Name.PROMPTS_PER_STEP if unit == "prompts" else Name.GLOBAL_BATCH_SIZE) if stop else None
+def _label(text: str, tokens: Tokens, match: Found) -> Label | None:
+    first, said = match.first, match.places
+    if "effective" in said:  # all that names what factors before it give
+        before = {token.text for token in tokens[:first]}
+        named = not before.isdisjoint(_BATCH) and not before.isdisjoint(_FACTORS) and is_bare(tokens, said["number"] + 1)
+        return Label(first, first + 1) if named else None
+    if "gbs" in said and text[tokens[first].start : tokens[first].stop] == "GBs":
+        return None  # gigabytes
+    return Label(first, match.stop, Name.PROMPTS_PER_STEP if "prompts" in said else Name.GLOBAL_BATCH_SIZE)
 
 
-def _worked_out(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether "effective" at token `i` is all that names what factors before it give: `batch 4 per GPU, 8 GPUs, effective 32`."""
-    number = i + 1 + (text_at(tokens, i + 1) in ("is", "=", ":"))
-    if count_at(tokens, number) is None or (number + 1 < len(tokens) and tokens[number + 1].kind != SIGN):
-        return False
-    before = {token.text for token in tokens[:i]}
-    return not before.isdisjoint(_BATCH) and not before.isdisjoint(_FACTORS) and is_bare(tokens, number + 1)
-
-
-def _per_step(tokens: Sequence[WordToken], i: int) -> int:
-    """Where "per step", "per optimizer step" or the like ends that starts at token `i`; 0 if there is none."""
-    if text_at(tokens, i) not in ("per", "/"):
-        return 0
-    i += 1
-    while text_at(tokens, i) in _BETWEEN or text_at(tokens, i) in ("gradient", "weight", "parameter", "optim"):
-        i += 1
-    return i + 1 if text_at(tokens, i) in STEPS else 0
-
-
-def _named_batch(tokens: Sequence[WordToken], i: int) -> Label | None:
-    """The label of words such as `global train batch size` and `full, fixed batch size` from token `i` on."""
-    j, whole = i, False
-    while (text := text_at(tokens, j)) in _WHOLE or text in _BETWEEN or (text == "," and whole and text_at(tokens, j + 1) in _BETWEEN):
-        whole = whole or text in _WHOLE
-        j += 2 if text == "eff" and text_at(tokens, j + 1) == "." else 1
-    if whole and text in UNITS and (stop := _per_step(tokens, j + 1)):
-        return Label(i, stop)
-    if not whole or text not in _BATCH:
-        return None
-    j += 1 + (text == "batch" and text_at(tokens, j + 1) in ("size", "sz", "größe"))
-    return None if text_at(tokens, j) in ("sizes", "norm", "normalization", "dim") else Label(i, j)
-
-
-def _of_something_else(tokens: Sequence[WordToken], label: Label) -> bool:
+def _of_something_else(tokens: Tokens, label: Label) -> bool:
     """Whether words close by make it a batch of evaluation, of one device, of another part of the program."""
     for j in range(label.first - 1, max(-1, label.first - 1 - _PHRASE), -1):
         text = tokens[j].text
@@ -109,65 +114,22 @@ def _of_something_else(tokens: Sequence[WordToken], label: Label) -> bool:
     return per_device(tokens, label.stop)
 
 
-def per_device(tokens: Sequence[WordToken], i: int) -> bool:
+def per_device(tokens: Tokens, i: int) -> bool:
     """Whether "per GPU", "/device", "for evaluation" or the like is at token `i`."""
-    text, behind = text_at(tokens, i), text_at(tokens, i + 1)
-    if text == "per" and devices_at(tokens, i + 1) is not None:
-        return True  # "per A100", "per 40gb A100"
-    each = behind in ("each", "every")
-    if text in ("per", "/", "a", "on", "for", "in") and text_at(tokens, i + 1 + each) in DEVICE_UNITS:
-        return text in ("per", "/") or each
-    for token in tokens[i : i + _PHRASE]:
-        if token.kind != WORD and token.text != "(":
-            return False
-        if token.text in OTHER_BATCH and token.text != "gen":
-            return True
-    return False
+    return _PER_DEVICE.at(tokens, i) is not None
 
 
-def unit_at(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
+def unit_at(tokens: Tokens, i: int) -> tuple[str, int]:
     """The unit behind a number and where it ends: `samples`, `tokens`, ...; "" if none is said."""
-    j = i + (text_at(tokens, i) in ("unique", "packed", "training", "preference"))
-    unit = UNITS.get(text_at(tokens, j), "")
-    return (unit, j + 1) if unit else ("", i)
+    match = _UNIT.at(tokens, i)
+    return (UNITS[tokens[match.places["unit"]].text], match.stop) if match is not None else ("", i)
 
 
-def is_bare(tokens: Sequence[WordToken], i: int) -> bool:
+def is_bare(tokens: Tokens, i: int) -> bool:
     """Whether a number that ends before token `i` counts samples: nothing behind it makes it steps, GPUs, a ratio, a range."""
-    if i >= len(tokens):
-        return True
-    token = tokens[i]
-    if token.kind == SIGN:
-        return token.text in _ENDS and not (token.text in (",", "-", "/") and is_list(tokens, i - 1))
-    return token.kind != NUMBER and token.text not in _UNCOUNTED and not per_device(tokens, i) and not _is_factor(tokens, i)
+    return bool(_BARE.at(tokens, i)) and not (text_at(tokens, i) in (",", "-", "/") and is_list(tokens, i - 1))
 
 
-def _is_factor(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether the words from token `i` on call the number before them a batch that is multiplied: `2 train batch size x 4 GPUs`."""
-    for j in range(i, min(i + _PHRASE, len(tokens) - 1)):
-        if tokens[j].text in _BATCH:
-            return text_at(tokens, j + 1 + (text_at(tokens, j + 1) == "size")) in ("x", "*")
-        if tokens[j].kind != WORD:
-            return False
-    return False
-
-
-def is_list(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether the number at token `i` is one of several: `16, 32, 64`, `64 or 128`; not `128, 8 nodes`."""
-    if text_at(tokens, i + 1) not in (",", "or", "and", "/", "to", "-", "|") or count_at(tokens, i + 2) is None:
-        return False
-    if name_at(tokens, i + 3 + (text_at(tokens, i + 3) == "(")) is not None:
-        return False  # `256, 4 samples per GPU`, `256, 4 (per device)`
-    called = i + 3 + (text_at(tokens, i + 3) in UNITS) + (text_at(tokens, i + 3) == "batch") * (1 + (text_at(tokens, i + 4) == "size"))
-    if per_device(tokens, called):
-        return False  # `256, 4/GPU`, `256, 4 sequences/GPU`, `256, 4 batch size for each GPU`
-    behind = tokens[i + 3] if i + 3 < len(tokens) else None
-    counts_something = behind is not None and behind.kind == WORD and (behind.text in _COUNTED or is_chip(behind.text))
-    grid = behind is not None and behind.text in ("x", "*")
-    return not (counts_something or grid)
-
-
-_COUNTED: Final = DEVICE_UNITS | words(
-    "per accumulation gradient grad accum micro tokens tok context ctx seq seqlen sequence length epoch epochs step steps layers experts lr"
-    " optimizer optim updates prompts generations rollouts warmup"
-)
+def is_list(tokens: Tokens, i: int) -> bool:
+    """Whether the number at token `i` is one of several: `16, 32, 64`, `64 or 128`; not `128, 8 nodes`, `256, 4 (per device)`."""
+    return bool(_LIST.at(tokens, i + 1)) and name_at(tokens, i + 3 + (text_at(tokens, i + 3) == "(")) is None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, StatedOperand
 from pytest_gbs.claims.grammars._batch import GLOBAL_MARKS, Label, per_device
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, Tokens, past, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
@@ -47,7 +47,7 @@ class StatedFormula(NamedTuple):
         return frozenset(operand.name for operand in self.product.factors if operand.name)
 
 
-def formulas(tokens: Sequence[WordToken], products: Sequence[Product], called: Sequence[Label]) -> Iterator[StatedFormula]:
+def formulas(tokens: Tokens, products: Sequence[Product], called: Sequence[Label]) -> Iterator[StatedFormula]:
     """Yield each product of numbers with its label and its results; one of names alone lends its names to the one behind it."""
     starts = {product.first: product for product in products}
     used = set[int]()
@@ -72,7 +72,7 @@ def formulas(tokens: Sequence[WordToken], products: Sequence[Product], called: S
             yield StatedFormula(product, label, (before,) if before else behind_it, equated, denied)
 
 
-def _chained(tokens: Sequence[WordToken], product: Product, starts: dict[int, Product], used: set[int]) -> Product:
+def _chained(tokens: Tokens, product: Product, starts: dict[int, Product], used: set[int]) -> Product:
     """`product` with the arithmetic that goes on from its result: `8 accum x 2 = 16 per device x 4 devices = 64` multiplies 8, 2 and 4."""
     behind = starts.get(product.stop + 1) if text_at(tokens, product.stop) == "=" else None
     if behind is None or product.value is None or behind.factors[0].value != product.value or behind.value == product.value:
@@ -82,7 +82,7 @@ def _chained(tokens: Sequence[WordToken], product: Product, starts: dict[int, Pr
     return Product(product.first, behind.stop, factors, divisors, behind.value)
 
 
-def _negated(tokens: Sequence[WordToken], product: Product, before: Result, results: tuple[Result, ...]) -> Iterator[Result]:
+def _negated(tokens: Tokens, product: Product, before: Result, results: tuple[Result, ...]) -> Iterator[Result]:
     """Yield the result behind arithmetic that really gives the one in front: the 128 of `256 (4 x 4 x 16 = 128)`."""
     stated = count_at(tokens, before.at)
     if stated is None or product.value is None or not any(product.value in interval for interval in stated.holds):
@@ -102,7 +102,7 @@ def _with_names(names: Product, numbers: Product) -> Product:
     return numbers._replace(first=names.first, factors=factors, divisors=divisors)
 
 
-def _names_another_size(tokens: Sequence[WordToken], product: Product) -> bool:
+def _names_another_size(tokens: Tokens, product: Product) -> bool:
     """Whether the name in front is that of the result: `DP = 48 / (4*1*2) = 6`, but not `micro=1 * accum=4`."""
     first = product.factors[0]
     if not first.name or first.value is None or first.at == product.first or text_at(tokens, first.at - 1) not in ("=", ":"):
@@ -110,7 +110,7 @@ def _names_another_size(tokens: Sequence[WordToken], product: Product) -> bool:
     return text_at(tokens, product.stop) == "=" and not any(operand.name for operand in product.operands[1:])
 
 
-def _label(tokens: Sequence[WordToken], product: Product, labels: Sequence[Label]) -> Label | None:
+def _label(tokens: Tokens, product: Product, labels: Sequence[Label]) -> Label | None:
     """The label that the product belongs to: the nearest in front of it, with an equals sign or the like between."""
     own = [each for each in labels if text_at(tokens, each.first - 1) not in OPERATORS and text_at(tokens, each.stop) not in OPERATORS]
     label = next((each for each in reversed(own) if each.stop <= product.first), None)
@@ -132,7 +132,7 @@ def _label(tokens: Sequence[WordToken], product: Product, labels: Sequence[Label
     return label if any(token.text in DEVICE_UNITS for token in between) else None
 
 
-def _result_of(tokens: Sequence[WordToken], label: Label, product: Product) -> Result | None:
+def _result_of(tokens: Tokens, label: Label, product: Product) -> Result | None:
     """The number that the label is given before a colon and arithmetic: `held at 1,048,576 tokens, as before: 4 * 8 * 32768`."""
     at = next((i for i in range(label.stop, product.first) if tokens[i].kind == NUMBER), None)
     if at is None or not all(token.text in _LEADING for token in tokens[label.stop : at]):
@@ -140,7 +140,7 @@ def _result_of(tokens: Sequence[WordToken], label: Label, product: Product) -> R
     return Result(at, _unit(tokens, at + 1)[0])
 
 
-def _result_before(tokens: Sequence[WordToken], product: Product, label: Label | None, labels: Sequence[Label]) -> Result | None:
+def _result_before(tokens: Tokens, product: Product, label: Label | None, labels: Sequence[Label]) -> Result | None:
     """The result in front of the arithmetic: `128 = 16 x 8`, `GBS 64 (8 x 8 GPUs)`, `global 128 = 8 * 16 dp`."""
     if label is not None and text_at(tokens, product.first - 1) == ":":
         return _result_of(tokens, label, product) if text_at(tokens, product.stop) not in _EQUALS else None
@@ -158,7 +158,7 @@ def _result_before(tokens: Sequence[WordToken], product: Product, label: Label |
     return Result(at, unit) if follows or text_at(tokens, at - 1) in GLOBAL_MARKS else None
 
 
-def _results(tokens: Sequence[WordToken], i: int, starts: dict[int, Product], used: set[int]) -> Iterator[Result]:
+def _results(tokens: Tokens, i: int, starts: dict[int, Product], used: set[int]) -> Iterator[Result]:
     """Yield the numbers behind the arithmetic: `= 1536 seq = 12.58M tok/step`, `= 512*sequence_length = 1M tokens`."""
     while text_at(tokens, i) in _EQUALS:
         i += 1
@@ -179,7 +179,7 @@ def _results(tokens: Sequence[WordToken], i: int, starts: dict[int, Product], us
         i = stop
 
 
-def _other_size(tokens: Sequence[WordToken], start: int, stop: int) -> str:
+def _other_size(tokens: Tokens, start: int, stop: int) -> str:
     """A "?" and the size that the words in front of a result name, if that is not a batch: `-> grad accum 4`."""
     named = (name_at(tokens, j) for j in range(start, stop))
     return next((f"?{each.name}" for each in named if each is not None and each.name in _NO_BATCH), "")
@@ -188,7 +188,7 @@ def _other_size(tokens: Sequence[WordToken], start: int, stop: int) -> str:
 _NO_BATCH: Final = frozenset((Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE))
 
 
-def _next_number(tokens: Sequence[WordToken], i: int) -> int:
+def _next_number(tokens: Tokens, i: int) -> int:
     """The next number from token `i` on, past words and signs for "about"."""
     for j in range(i, min(i + _FAR, len(tokens))):
         if tokens[j].kind == NUMBER or (tokens[j].kind == SIGN and tokens[j].text not in APPROXIMATELY):
@@ -204,7 +204,7 @@ def _samples_of(product: Product) -> StatedOperand | None:
     return one if other.name == Name.SEQUENCE_LENGTH and one.value is not None and not one.name else None
 
 
-def _unit(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
+def _unit(tokens: Tokens, i: int) -> tuple[str, int]:
     """The unit behind a result, and where it ends; "?" where it is none of a batch: steps, GPUs, gigabytes."""
     text = text_at(tokens, i)
     if per_device(tokens, i + (text in UNITS)) or (text == "tokens" and text_at(tokens, i + 1) == "of"):

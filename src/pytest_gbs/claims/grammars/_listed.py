@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 from typing import Final
 
@@ -10,7 +10,7 @@ from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._sizes import count_at, settings
 from pytest_gbs.claims.grammars._statements import Passage
-from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, past, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, Tokens, past, text_at
 from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.quantity import RANKS, Name
@@ -29,18 +29,18 @@ def listed(passage: Passage) -> Iterator[Declaration]:
     at = past(tokens, arrow + 1, _LEADING)
     number = count_at(tokens, at)
     marked = text_at(tokens, at + 1) in _GLOBAL_WORDS
-    if not arrow or number is None or text_at(tokens, at + 1 + marked) not in _ENDS or not _is_list(tokens[:arrow]):
+    if not arrow or number is None or text_at(tokens, at + 1 + marked) not in _ENDS or not _is_list(before := tokens[:arrow]):
         return
-    if tokens[arrow - 1].kind == NUMBER and _product(tokens[:arrow]) != number.value:
+    if tokens[arrow - 1].kind == NUMBER and _product(before) != number.value:
         return  # `mbs=2, dp=8, ga=4 -> 8` changes the accumulation
     found = claim(passage, at, Name.GLOBAL_BATCH_SIZE, number, grammar=_GRAMMAR)
     is_global = marked or any(token.text in _GLOBAL_WORDS for token in tokens[arrow:at])
-    accumulates = any(size.name == Name.GRADIENT_ACCUMULATION_STEPS for size in settings(tokens[:arrow]))
+    accumulates = any(size.name == Name.GRADIENT_ACCUMULATION_STEPS for size in settings(before))
     # Without the accumulation it may be the batch of one pass.
     yield found if is_global or accumulates or found.force != Force.STATES else found._replace(force=Force.CONFIRMS)
 
 
-def _is_list(tokens: Sequence[WordToken]) -> bool:
+def _is_list(tokens: Tokens) -> bool:
     """Whether the tokens list a micro batch with the ranks or the accumulation, and work nothing out."""
     machines = hardware(tokens)
     in_hardware = {i for stated in machines for i in range(stated.first, stated.stop)}
@@ -51,6 +51,6 @@ def _is_list(tokens: Sequence[WordToken]) -> bool:
     return Name.MICRO_BATCH_SIZE in listed and (ranks or Name.GRADIENT_ACCUMULATION_STEPS in listed)
 
 
-def _product(tokens: Sequence[WordToken]) -> int:
+def _product(tokens: Tokens) -> int:
     """What the listed numbers give."""
     return prod(size.value for size in settings(tokens)) * prod(size.value for size in hardware(tokens))

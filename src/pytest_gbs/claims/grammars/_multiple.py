@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, products
@@ -11,7 +11,7 @@ from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._owner import is_global_batch
 from pytest_gbs.claims.grammars._statements import Passage
-from pytest_gbs.claims.grammars._tokens import WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import Tokens, text_at
 from pytest_gbs.claims.grammars.words import Numeral, words
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.limits import LARGEST_PRODUCT
@@ -45,7 +45,7 @@ def multiples(passage: Passage) -> Iterator[Declaration]:
             yield claim(passage, at, Name.RANK_BATCH_SIZE, Numeral(each, (Interval(each, each),)), grammar=_GRAMMAR)
 
 
-def _each(tokens: Sequence[WordToken], product: Product) -> int | None:
+def _each(tokens: Tokens, product: Product) -> int | None:
     """What each GPU takes by `8 * num_gpus`; None unless all is a number but the GPUs."""
     ranks = [operand for operand in product.factors if operand.value is None]
     numbers = [operand for operand in product.factors if operand.value is not None]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pytest_gbs.claims.grammars._batch import Label, is_bare, is_list, per_device, unit_at
 from pytest_gbs.claims.grammars._plain_batch import is_marked_global_at
 from pytest_gbs.claims.grammars._sizes import name_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, past_bracket, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, Tokens, past_bracket, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, words
 from pytest_gbs.model.record import Final
 
@@ -23,7 +21,7 @@ _OPERATORS: Final = ("x", "*", "/", "//")
 _FAR: Final = 14
 
 
-def number_of(tokens: Sequence[WordToken], label: Label) -> int | None:
+def number_of(tokens: Tokens, label: Label) -> int | None:
     """The token that is the number of `label`, behind it or in front; None if there is none, or arithmetic, or several."""
     before = None if label.first == 0 or _has_number(tokens, label) else _in_front(tokens, label)
     if before is not None and text_at(tokens, label.stop) == "(":
@@ -32,7 +30,7 @@ def number_of(tokens: Sequence[WordToken], label: Label) -> int | None:
     return at if at is not None else before
 
 
-def _has_number(tokens: Sequence[WordToken], label: Label) -> bool:
+def _has_number(tokens: Tokens, label: Label) -> bool:
     """Whether a number is behind the label, with at most a sign between."""
     first, second = tokens[label.stop : label.stop + 1], tokens[label.stop + 1 : label.stop + 2]
     if not first:
@@ -41,7 +39,7 @@ def _has_number(tokens: Sequence[WordToken], label: Label) -> bool:
     return first[0].kind == NUMBER or (linked and bool(second) and second[0].kind == NUMBER)
 
 
-def _behind(tokens: Sequence[WordToken], label: Label) -> int | None:
+def _behind(tokens: Tokens, label: Label) -> int | None:
     j = label.stop
     while j < len(tokens) and j - label.stop < _FAR and tokens[j].kind != NUMBER:
         past = _past(tokens, j)
@@ -53,7 +51,7 @@ def _behind(tokens: Sequence[WordToken], label: Label) -> int | None:
     return j if _is_whole(tokens, label, j) else None
 
 
-def _past(tokens: Sequence[WordToken], j: int) -> int | None:
+def _past(tokens: Tokens, j: int) -> int | None:
     """Where the next words or remark that may be between a name and its number end; None where token `j` ends the search."""
     text = tokens[j].text
     if text in _HARDWARE:
@@ -69,7 +67,7 @@ def _past(tokens: Sequence[WordToken], j: int) -> int | None:
     return j + 1 if text in _LINKING else None
 
 
-def _past_hardware(tokens: Sequence[WordToken], j: int) -> int | None:
+def _past_hardware(tokens: Tokens, j: int) -> int | None:
     """Where `on 8 GPUs:` ends: the hardware that a batch is stated for, in front of its number."""
     sized = name_at(tokens, j + 1) if tokens[j].text not in _THROUGHOUT else None
     for k in range(j + 1, min(j + _FAR, len(tokens))):
@@ -82,7 +80,7 @@ def _past_hardware(tokens: Sequence[WordToken], j: int) -> int | None:
     return None
 
 
-def _past_bracket(tokens: Sequence[WordToken], j: int) -> int | None:
+def _past_bracket(tokens: Tokens, j: int) -> int | None:
     """Where a bracketed remark ends that a colon or an equals sign follows: `(across all GPUs): 512`."""
     for k in range(j + 1, min(j + _FAR, len(tokens) - 1)):
         if tokens[k].text == ")":
@@ -90,7 +88,7 @@ def _past_bracket(tokens: Sequence[WordToken], j: int) -> int | None:
     return None
 
 
-def _is_whole(tokens: Sequence[WordToken], label: Label, at: int) -> bool:
+def _is_whole(tokens: Tokens, label: Label, at: int) -> bool:
     """Whether number `at` is the size itself, neither a factor nor a divisor: `7.5k examples / global batch 8 = 934`."""
     unit, stop = unit_at(tokens, at + 1)
     behind = text_at(tokens, stop)
@@ -113,20 +111,20 @@ def _is_whole(tokens: Sequence[WordToken], label: Label, at: int) -> bool:
     return behind == "->" or is_bare(tokens, stop)
 
 
-def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_multiplied(tokens: Tokens, i: int) -> bool:
     """Whether words from token `i` on say what the number counts, and arithmetic goes on: `128 images per GPU * 8 GPUs`."""
     stop = next((j for j in range(i, min(i + _FAR, len(tokens))) if tokens[j].kind != WORD), i)
     return per_device(tokens, stop - 2) and text_at(tokens, stop) in ("x", "*")
 
 
-def _is_listed(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_listed(tokens: Tokens, i: int) -> bool:
     """Whether the slash at token `i` parts two settings that are written without a space: `lbs16/gbs512`."""
     if i < 2 or tokens[i].text != "/" or tokens[i - 1].kind != NUMBER or tokens[i - 2].kind != WORD:
         return False
     return all(tokens[j].stop == tokens[j + 1].start for j in range(i - 2, i + 2))
 
 
-def _in_front(tokens: Sequence[WordToken], label: Label) -> int | None:
+def _in_front(tokens: Tokens, label: Label) -> int | None:
     """The number in front of the label: `a 128 global batch size`, `512 samples per step`; never `16x`, a ratio."""
     at = label.first - 1
     while at > 0 and tokens[at].text in ("unique", "packed", "training"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 
 from pytest_gbs.claims.grammars._batch import GLOBAL_MARKS, Label, per_device
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._sizes import count_at, name_at, settings
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, Tokens, past, text_at
 from pytest_gbs.claims.grammars.words import UNITS, words
 from pytest_gbs.model.quantity import RANK_FACTORS, RANKS, Name
 from pytest_gbs.model.record import Final
@@ -27,7 +27,7 @@ _MEANS: Final = words("( , = which that this means is equals i.e. ie namely i e 
 _OF_EACH: Final = words("device gpu rank replica card core worker micro mini")
 
 
-def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> Iterator[Label]:
+def plain_labels(tokens: Tokens, *, beside_batch: bool = False) -> Iterator[Label]:
     """Yield each "batch size" that follows from the hardware, or is marked as the global one after its number.
 
     `beside_batch` says that the statement belongs to a batch key.
@@ -62,18 +62,18 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
             yield Label(i, i + 2)
 
 
-def _is_simulated(tokens: Sequence[WordToken], i: int, stop: int) -> bool:
+def _is_simulated(tokens: Tokens, i: int, stop: int) -> bool:
     """Whether the batch at token `i` is what accumulation gives: `simulate a batch size of 8`, `equivalent to batch size 16`."""
     j = past(tokens, i - 1, ("a", "an", "to", "the", "of"), -1)
     return text_at(tokens, j) in _SIMULATING and not per_device(tokens, stop)
 
 
-def _is_equated(tokens: Sequence[WordToken], i: int, stop: int) -> bool:
+def _is_equated(tokens: Tokens, i: int, stop: int) -> bool:
     """Whether `batch=16` is at token `i`, a batch by itself."""
     return tokens[i].text == "batch" and text_at(tokens, stop) == "=" and count_at(tokens, stop + 1) is not None
 
 
-def _is_worked_out(tokens: Sequence[WordToken], i: int, beside_batch: bool) -> bool:
+def _is_worked_out(tokens: Tokens, i: int, beside_batch: bool) -> bool:
     """Whether a number with its three factors is at token `i`: `128 (4 x 4 x 8)`, `128 = 4 x 4 x 8`; not `3 (3 x 224 x 224)`.
 
     Beside a batch key the factors may give another number that is as large, by mistake: `128 (4 x 4 x 16)`.
@@ -92,7 +92,7 @@ def _is_worked_out(tokens: Sequence[WordToken], i: int, beside_batch: bool) -> b
     return len(signs) > 1 and "/" not in "".join(signs) and (given == whole.value or near)
 
 
-def _is_multiplied_out(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_multiplied_out(tokens: Tokens, i: int) -> bool:
     """Whether three factors and what they really give are behind the equals sign at token `i`: `= 4 * 4 * 2 = 32`; none is a length."""
     factors: list[int] = []
     while text_at(tokens, i) in (("*", "x") if factors else ("=", ":")) and (found := count_at(tokens, i + 1)) is not None:
@@ -102,18 +102,18 @@ def _is_multiplied_out(tokens: Sequence[WordToken], i: int) -> bool:
     return result is not None and len(factors) > 2 and max(factors) < _SHORTEST and prod(factors) == result.value
 
 
-def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_multiplied(tokens: Tokens, i: int) -> bool:
     """Whether GPUs and a setting are multiplied behind the equals sign at token `i`: `= 8 GPUs * 1 per device * 16 acc`."""
     return text_at(tokens, i) == "=" and count_at(tokens, i + 1) is not None and _multiplies_gpus(tokens, i + 2)
 
 
-def _is_explained(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_explained(tokens: Tokens, i: int) -> bool:
     """Whether a number with a formula of GPUs and a setting is at token `i`: `is 128, which means num_gpus * micro_batch * accum`."""
     at = i + (text_at(tokens, i) in ("=", ":", "of", "is"))
     return count_at(tokens, at) is not None and _multiplies_gpus(tokens, past(tokens, at + 1, _MEANS))
 
 
-def _multiplies_gpus(tokens: Sequence[WordToken], i: int) -> bool:
+def _multiplies_gpus(tokens: Tokens, i: int) -> bool:
     """Whether a name is at token `i` with others behind it, some of GPUs and some of settings of each, and a sign for times."""
     first = name_at(tokens, i)
     if first is None or text_at(tokens, first.stop) not in ("x", "*"):
@@ -122,7 +122,7 @@ def _multiplies_gpus(tokens: Sequence[WordToken], i: int) -> bool:
     return not names.isdisjoint(RANKS) and not names.isdisjoint(RANK_FACTORS)
 
 
-def _is_shared(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_shared(tokens: Tokens, i: int) -> bool:
     """Whether a number with the smaller one of each device in brackets is at token `i`: `of 32 (4 per device)`."""
     at = i + (text_at(tokens, i) in ("=", ":", "of"))
     whole, part = count_at(tokens, at), count_at(tokens, at + 2)
@@ -131,25 +131,25 @@ def _is_shared(tokens: Sequence[WordToken], i: int) -> bool:
     return any(per_device(tokens, j) for j in (at + 3, at + 4))
 
 
-def _is_free(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_free(tokens: Tokens, i: int) -> bool:
     """Whether nothing in front makes the batch size at token `i` one of something else: `per_device_train_batch_size`."""
     if text_at(tokens, i - 1) in _TRAINING and text_at(tokens, i - 2) in _OF_EACH:
         return False
     return i == 0 or tokens[i - 1].kind == SIGN or tokens[i - 1].text in _LEADING
 
 
-def _follows(tokens: Sequence[WordToken], i: int) -> bool:
+def _follows(tokens: Tokens, i: int) -> bool:
     """Whether the batch size at token `i` follows from hardware: `designed for 8 GPUs, so batch size 128`."""
     before = i - 1 - (text_at(tokens, i - 1) == "a")
     return text_at(tokens, before) in _SO and any(stated.stop <= i for stated in hardware(tokens))
 
 
-def _becomes(tokens: Sequence[WordToken], i: int) -> bool:
+def _becomes(tokens: Tokens, i: int) -> bool:
     """Whether "will be" is at token `i`, in a statement that names hardware: `batch_size will be 16 if 16 gpus`."""
     return text_at(tokens, i) in ("will", "becomes") and bool(hardware(tokens))
 
 
-def _is_marked_global(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_marked_global(tokens: Tokens, i: int) -> bool:
     """Whether "(global)" is at token `i` or behind the number, or "across" with the hardware."""
     if is_marked_global_at(tokens, i):
         return True
@@ -166,6 +166,6 @@ def _is_marked_global(tokens: Sequence[WordToken], i: int) -> bool:
     return behind in ("across", "over") and any(stated.first > at for stated in hardware(tokens))
 
 
-def is_marked_global_at(tokens: Sequence[WordToken], i: int) -> bool:
+def is_marked_global_at(tokens: Tokens, i: int) -> bool:
     """Whether "(global)" or the like is at token `i`."""
     return text_at(tokens, i) == "(" and text_at(tokens, i + 1) in GLOBAL_MARKS and text_at(tokens, i + 2) == ")"

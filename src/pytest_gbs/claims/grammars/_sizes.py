@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken
+from pytest_gbs.arithmetic.admissible import MOST_GPUS
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, Tokens, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, COUNTED, Numeral, is_chip, number, words
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.quantity import FACTORS, RANK_FACTORS, Name
@@ -84,7 +84,7 @@ class SizeName(NamedTuple):
     common: bool = False  # a word that names a size in formulas only
 
 
-def name_at(tokens: Sequence[WordToken], i: int) -> SizeName | None:
+def name_at(tokens: Tokens, i: int) -> SizeName | None:
     """The size that the words from token `i` on name, by the longest name."""
     if i >= len(tokens) or tokens[i].kind != WORD:
         return None
@@ -103,7 +103,7 @@ def name_at(tokens: Sequence[WordToken], i: int) -> SizeName | None:
     return best
 
 
-def _chips(tokens: Sequence[WordToken], i: int) -> SizeName:
+def _chips(tokens: Tokens, i: int) -> SizeName:
     """The GPU model at token `i` as a name of GPUs: `H100 80GB GPUs`."""
     stop = i + 1
     while stop < len(tokens) and (tokens[stop].text in ("gpu", "gpus") or _is_memory(tokens[stop].text)):
@@ -115,7 +115,7 @@ def _is_memory(text: str) -> bool:
     return text[:1].isdigit() and text.rstrip("gib").isdigit() and text[-1:] in "gb"
 
 
-def count_at(tokens: Sequence[WordToken], i: int, spelt: bool = False) -> Numeral | None:
+def count_at(tokens: Tokens, i: int, spelt: bool = False) -> Numeral | None:
     """The positive number at token `i`; also one that is spelt out, where `spelt`."""
     if i >= len(tokens):
         return None
@@ -126,10 +126,19 @@ def count_at(tokens: Sequence[WordToken], i: int, spelt: bool = False) -> Numera
     return number(token.text) if spelt and token.text in COUNTED else None
 
 
-def exact_at(tokens: Sequence[WordToken], i: int) -> int | None:
+def exact_at(tokens: Tokens, i: int) -> int | None:
     """The positive number at token `i`, unless that is an approximate one."""
     found = count_at(tokens, i) if i >= 0 else None
     return found.value if found is not None and found.holds == (Interval(found.value, found.value),) else None
+
+
+def exact_count(tokens: Tokens, i: int) -> int | None:
+    """The count at token `i`: exact, at most the largest cluster, and not "8+" (which is a minimum)."""
+    found = count_at(tokens, i, spelt=True)
+    if found is None or len(found.holds) != 1 or found.holds[0].low != found.holds[0].high or found.value > MOST_GPUS:
+        return None
+    is_pronoun = tokens[i].text == "one" and text_at(tokens, i - 1) in ("this", "that")
+    return None if is_pronoun or text_at(tokens, i + 1) in ("+", "%", "->") else found.value
 
 
 class StatedSize(NamedTuple):
@@ -149,13 +158,9 @@ _BESIDE: Final = frozenset(
 )
 
 
-def settings(tokens: Sequence[WordToken]) -> tuple[StatedSize, ...]:
-    """The sizes beside the hardware that prose names with their number: `local_batch_size=8`, `dp8`, `2 accumulation steps`."""
-    return _settings(tuple(tokens))
-
-
 @lru_cache(maxsize=8)  # each claim of a statement asks for it
-def _settings(tokens: tuple[WordToken, ...]) -> tuple[StatedSize, ...]:
+def settings(tokens: Tokens) -> tuple[StatedSize, ...]:
+    """The sizes beside the hardware that prose names with their number: `local_batch_size=8`, `dp8`, `2 accumulation steps`."""
     found: list[StatedSize] = []
     i = 0
     while i < len(tokens):
@@ -175,7 +180,7 @@ def _settings(tokens: tuple[WordToken, ...]) -> tuple[StatedSize, ...]:
     return tuple(found)
 
 
-def is_value(tokens: Sequence[WordToken], i: int) -> bool:
+def is_value(tokens: Tokens, i: int) -> bool:
     """Whether the number at token `i` belongs to the name of a size in front of it: `accumulation of 2`, `mbs=4`, `gpus_per_node=8`."""
     stop = i - (i > 0 and tokens[i - 1].text in _BETWEEN)
     named = (name_at(tokens, j) for j in range(max(0, stop - _LONGEST), stop))
@@ -183,22 +188,22 @@ def is_value(tokens: Sequence[WordToken], i: int) -> bool:
     return any(each is not None and each.stop == stop and each.name in names for each in named)
 
 
-def _is_remark(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_remark(tokens: Tokens, i: int) -> bool:
     """Whether the number at token `i` starts a remark on something else than the name in front: `x 1 accum (16 GPUs)`."""
     behind = name_at(tokens, i + 1)
     return tokens[i - 1].text == "(" and behind is not None and behind.name not in _BESIDE
 
 
-def _is_factor(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_factor(tokens: Tokens, i: int) -> bool:
     return i > 0 and tokens[i - 1].text in ("x", "*", "/", "//")
 
 
-def _has_its_number(tokens: Sequence[WordToken], i: int) -> bool:
+def _has_its_number(tokens: Tokens, i: int) -> bool:
     """Whether the name at token `i` is that of the factor in front of it, so that a number behind is another: `x 8 accum = 128`."""
     return i > 1 and tokens[i - 1].kind == NUMBER and _is_factor(tokens, i - 1)
 
 
-def _counted(tokens: Sequence[WordToken], i: int) -> StatedSize | None:
+def _counted(tokens: Tokens, i: int) -> StatedSize | None:
     """The size whose number is in front of its name, after a sign or a linking word: `4 per device`, `2 accumulation steps`."""
     value = exact_at(tokens, i)
     named = name_at(tokens, i + 1) if value is not None else None
@@ -215,7 +220,7 @@ _COUNTED: Final = words("per accumulation gradient grad accum")
 _LINKED: Final = words(", ( ; : . + with and at using plus by of over ->")
 
 
-def _goes_on(tokens: Sequence[WordToken], i: int) -> bool:
+def _goes_on(tokens: Tokens, i: int) -> bool:
     """Whether a number is not a value of its own: a formula, a change, a range."""
     if i >= len(tokens) or tokens[i].kind != SIGN:
         return False

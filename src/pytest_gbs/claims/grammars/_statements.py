@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from pytest_gbs.claims.grammars._candidate import counts, has_digit
 from pytest_gbs.claims.grammars._lines import is_command, is_setting, prose
-from pytest_gbs.claims.grammars._tokens import WordToken, tokenise
+from pytest_gbs.claims.grammars._tokens import Tokens, tokenise
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.limits import LONGEST_COMMENT
 from pytest_gbs.model.location import Location
@@ -30,7 +30,7 @@ class Statement(NamedTuple):
     lower: str
 
     @property
-    def tokens(self) -> tuple[WordToken, ...]:
+    def tokens(self) -> Tokens:
         """The statement's tokens."""
         return _tokens(self.text, self.start, self.stop)
 
@@ -44,7 +44,7 @@ class Statement(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def _tokens(text: str, start: int, stop: int) -> tuple[WordToken, ...]:
+def _tokens(text: str, start: int, stop: int) -> Tokens:
     return tokenise(text, start, stop)
 
 
@@ -136,7 +136,7 @@ class Passage(NamedTuple):
     statement: Statement
 
     @property
-    def tokens(self) -> tuple[WordToken, ...]:
+    def tokens(self) -> Tokens:
         """The statement's tokens."""
         return self.statement.tokens
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 from functools import cache
 
 from pytest_gbs.claims.grammars.words import SEPARATE, is_rule_code, words
 from pytest_gbs.model.limits import MOST_WORDS
-from pytest_gbs.model.record import Any, Final, NamedTuple
+from pytest_gbs.model.record import Any, Final, NamedTuple, TypeAlias
 
 NUMBER: Final = "number"
 WORD: Final = "word"
@@ -46,6 +46,9 @@ class WordToken(NamedTuple):
     stop: int
 
 
+Tokens: TypeAlias = tuple[WordToken, ...]
+
+
 @cache
 def _pattern() -> re.Pattern[str]:
     digits = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:_\d+)*)(?:\.\d+)?(?:(?:\*\*|\^)\d+|[kKMB](?!\w))?"
@@ -61,7 +64,7 @@ def _pattern() -> re.Pattern[str]:
 _TIMES, _NAME, _NUMBER, _JUNK = 1, 2, 3, 4
 
 
-def tokenise(text: str, start: int, stop: int) -> tuple[WordToken, ...]:
+def tokenise(text: str, start: int, stop: int) -> Tokens:
     """The tokens of `text` from `start` to `stop`.
 
     Hyphens and underscores inside a name are left out, so that `global_batch_size` and `global batch-size` read the same. What has
@@ -140,12 +143,12 @@ def _is_hyphen(tokens: list[WordToken], i: int) -> bool:
     return tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
 
 
-def text_at(tokens: Sequence[WordToken], i: int) -> str:
+def text_at(tokens: Tokens, i: int) -> str:
     """The text of token `i`, or nothing if there is no such token."""
     return tokens[i].text if 0 <= i < len(tokens) else ""
 
 
-def past(tokens: Sequence[WordToken], i: int, words: Container[str], step: int = 1) -> int:
+def past(tokens: Tokens, i: int, words: Container[str], step: int = 1) -> int:
     """The first token from `i` on that is none of `words`; with a step of -1 the first one back."""
     while text_at(tokens, i) in words:
         i += step
@@ -155,7 +158,7 @@ def past(tokens: Sequence[WordToken], i: int, words: Container[str], step: int =
 _REMARK: Final = 16
 
 
-def past_bracket(tokens: Sequence[WordToken], i: int) -> int:
+def past_bracket(tokens: Tokens, i: int) -> int:
     """Where the bracketed remark ends that starts at token `i`; `i` if none does."""
     if text_at(tokens, i) == "(":
         for j in range(i + 1, min(i + _REMARK, len(tokens))):

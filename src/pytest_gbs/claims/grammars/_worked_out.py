@@ -16,7 +16,7 @@ from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._statements import Passage
-from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, Tokens, text_at
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Factor, Force, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
@@ -85,13 +85,13 @@ def _counting_tokens(passage: Passage, formula: StatedFormula) -> StatedFormula:
     return formula._replace(results=tuple(each._replace(unit="tokens") if each in tokens else each for each in formula.results))
 
 
-def _lists_settings(tokens: Sequence[WordToken], product: Product) -> bool:
+def _lists_settings(tokens: Tokens, product: Product) -> bool:
     """Whether a product only joins settings: `GBS=256 x seq=16384` says two numbers, and neither is the result of the other."""
     alone = product.operands[-1].value is None
     return alone and all(_is_tight(tokens, i) for i in (product.first - 1, product.stop))
 
 
-def _is_tight(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_tight(tokens: Tokens, i: int) -> bool:
     """Whether an equals sign is at token `i` with no space around it."""
     inside = 0 < i < len(tokens) - 1 and tokens[i].text == "="
     return inside and tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start

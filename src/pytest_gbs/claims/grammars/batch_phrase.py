@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from pytest_gbs.claims.grammars._batch import Label, labels, unit_at
 from pytest_gbs.claims.grammars._candidate import multiplies
@@ -12,7 +12,7 @@ from pytest_gbs.claims.grammars._owner import is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._statements import Passage, passages
-from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, names_batch, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, Tokens, names_batch, text_at
 from pytest_gbs.claims.grammars.words import STEPS, Numeral, words
 from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
@@ -100,7 +100,7 @@ def _claimed(passage: Passage, label: Label, at: int, number: Numeral) -> Declar
     return found._replace(force=Force.ADVISES) if text_at(tokens, at + 1) == "+" else found
 
 
-def _allowed(tokens: Sequence[WordToken], label: Label) -> list[int]:
+def _allowed(tokens: Tokens, label: Label) -> list[int]:
     """The tokens that are the numbers of `allowed values are 16, 32 and 64` behind the label."""
     if not any(token.text in _ALLOWED for token in tokens[label.stop : label.stop + 4]):
         return []

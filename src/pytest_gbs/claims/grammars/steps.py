@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS
 from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._sizes import count_at, exact_at
 from pytest_gbs.claims.grammars._statements import passages
-from pytest_gbs.claims.grammars._tokens import WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import Tokens, text_at
 from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
@@ -33,7 +33,7 @@ def _is_candidate(text: str) -> bool:
     return "/" in text and any(map(text.__contains__, GRAMMAR.hint))
 
 
-def _divisors(tokens: Sequence[WordToken]) -> Iterator[int]:
+def _divisors(tokens: Tokens) -> Iterator[int]:
     """Yield the tokens of the batches."""
     for i, token in enumerate(tokens):
         if token.text != "/" or text_at(tokens, i - 1) not in _ROWS or text_at(tokens, i - 3) in OPERATORS or text_at(tokens, i + 2) != "=":

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from pytest_gbs.claims.grammars._batch import per_device
 from pytest_gbs.claims.grammars._candidate import counts
 from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_global_batch
 from pytest_gbs.claims.grammars._statements import passages
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, past, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, Tokens, past, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, Numeral, number, words
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
@@ -40,7 +40,7 @@ def _is_candidate(text: str) -> bool:
     return counts(text, ("tok",)) or any(map(text.__contains__, _LABELS))
 
 
-def _totals(tokens: Sequence[WordToken], beside_batch: bool) -> Iterator[tuple[int, Numeral]]:
+def _totals(tokens: Tokens, beside_batch: bool) -> Iterator[tuple[int, Numeral]]:
     """Yield the numbers of tokens per step, each with its token."""
     if any(token.text in OTHER_BATCH for token in tokens):
         return
@@ -61,7 +61,7 @@ def _totals(tokens: Sequence[WordToken], beside_batch: bool) -> Iterator[tuple[i
             yield i, numeral
 
 
-def _per_step(tokens: Sequence[WordToken], i: int) -> bool:
+def _per_step(tokens: Tokens, i: int) -> bool:
     if text_at(tokens, i) not in _PER:
         return False
     i += 1
@@ -69,25 +69,25 @@ def _per_step(tokens: Sequence[WordToken], i: int) -> bool:
     return text_at(tokens, i) in STEPS or text_at(tokens, i - 1) == "update"
 
 
-def _is_batch(tokens: Sequence[WordToken], i: int, numeral: Numeral) -> bool:
+def _is_batch(tokens: Tokens, i: int, numeral: Numeral) -> bool:
     """Whether "batch" is behind the number of tokens that ends in front of token `i`: `4M token global batch size`."""
     return numeral.value >= _LEAST_OF_BATCH and text_at(tokens, past(tokens, i, _STEP_KINDS)) in ("batch", "batches")
 
 
-def _of_batch(tokens: Sequence[WordToken], i: int) -> bool:
+def _of_batch(tokens: Tokens, i: int) -> bool:
     """Whether "batch size of" or "batch:" is in front of the number at token `i`."""
     j = past(tokens, i - 1, _OF, -1)
     return j < i - 1 and text_at(tokens, j) == "batch" and text_at(tokens, j - 1) not in PART_OF_BATCH | {"gpu"}
 
 
-def _stands_alone(tokens: Sequence[WordToken], i: int) -> bool:
+def _stands_alone(tokens: Tokens, i: int) -> bool:
     """Whether nothing behind the tokens makes them a rate or a share: `tokens/s`, `tokens per GPU`, `tokens in the dataset`."""
     if i >= len(tokens):
         return True
     return tokens[i].kind == SIGN and tokens[i].text in (")", ",", ".", ";", "(") and not per_device(tokens, i)
 
 
-def _is_labelled(tokens: Sequence[WordToken], i: int) -> bool:
+def _is_labelled(tokens: Tokens, i: int) -> bool:
     """Whether the number is behind its name: `tokens per step: 4M`, `tokens/step = 16 * 2048 = 32768`."""
     j = _linked(tokens, i - 1)
     if j < i - 1 and tokens[j].kind == NUMBER:
@@ -100,7 +100,7 @@ def _is_labelled(tokens: Sequence[WordToken], i: int) -> bool:
     return j < i - 1 and named and UNITS.get(text_at(tokens, j - 2)) == "tokens" and text_at(tokens, j - 3) != "per"
 
 
-def _linked(tokens: Sequence[WordToken], j: int) -> int:
+def _linked(tokens: Tokens, j: int) -> int:
     """The token in front of the equals sign or the like that ends with token `j`."""
     return past(tokens, j, ("=", ":", "~", "is", "about"), -1)
 

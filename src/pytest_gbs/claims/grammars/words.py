@@ -26,6 +26,7 @@ _CHIPS: Final = words(
     "a10 a10g a30 a40 a100 a800 a6000 b100 b200 b300 gaudi gaudi2 gaudi3 gb200 gb300 gh200 h20 h100 h200 h800 l4 l20 l40 l40s p100 t4 v100"
     " mi100 mi210 mi250 mi250x mi300 mi300x mi325x mi355x rtx rtx3090 rtx4090 rtx5090 3090 4090 5090"
 )
+CHIPS: Final = _CHIPS | {f"{chip}s" for chip in _CHIPS}
 SEPARATE: Final = NODES | DEVICES | words("bs acc")  # words that may be right behind a digit: `8gpus`
 
 # A batch of something else than optimizer steps of training.
@@ -60,7 +61,7 @@ def is_rule_code(name: str, digits: str) -> bool:
 
 def is_chip(word: str) -> bool:
     """Whether `word`, in lower case, is the name of a GPU model, plural or not."""
-    return word in _CHIPS or (word.endswith("s") and word[:-1] in _CHIPS)
+    return word in CHIPS
 
 
 class Numeral(NamedTuple):
