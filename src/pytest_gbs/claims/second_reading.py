@@ -13,9 +13,10 @@ from math import prod
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE
 from pytest_gbs.claims.factors import stale_factor
 from pytest_gbs.claims.grammars._hardware_words import devices_at, number_at
+from pytest_gbs.claims.grammars._shapes import Notation
 from pytest_gbs.claims.grammars._sizes import settings
 from pytest_gbs.claims.grammars._statements import Passage, Statement, paragraphs, statements
-from pytest_gbs.claims.grammars._tokens import WORD, Tokens, text_at
+from pytest_gbs.claims.grammars._tokens import Tokens, text_at
 from pytest_gbs.claims.grammars.words import DEVICES, NODES, is_chip, words
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.document import CommentBlock
@@ -28,6 +29,9 @@ _NO_LABEL: Final = words("per each /")
 # Micro batch, accumulation, nodes, GPUs and the batch, the last a few times, and a few ones.
 _NUMBERS: Final = 10
 _KINDS: Final = words("worker workers compute")
+_shape: Final = Notation()
+_TIMES_BEHIND: Final = _shape("WORD|(|)|/* x|*")
+_TIMES_BEFORE: Final = _shape("x|* WORD|=|:* @")
 
 
 class _Accounted(NamedTuple):
@@ -126,12 +130,7 @@ def _accounted(run: Run, passage: Passage, declaration: Declaration) -> _Account
 
 def _is_multiplied(tokens: Tokens, i: int) -> bool:
     """Whether the number at token `i` is a factor of a product: `= 5 nodes * 8 GPUs`, `x num_nodes=3`."""
-    behind, before = i + 1, i - 1
-    while behind < len(tokens) and (tokens[behind].kind == WORD or tokens[behind].text in ("(", ")", "/")):
-        behind += 1
-    while before >= 0 and (tokens[before].kind == WORD or tokens[before].text in ("=", ":")):
-        before -= 1
-    return text_at(tokens, behind) in ("x", "*") or text_at(tokens, before) in ("x", "*")
+    return _TIMES_BEHIND.at(tokens, i + 1) is not None or _TIMES_BEFORE.at(tokens, i) is not None
 
 
 def _multiset(values: Iterable[int], total: int) -> Counter[int]:

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from math import gcd, prod
 
 from pytest_gbs.claims.grammars._hardware import machines_at
-from pytest_gbs.claims.grammars._hardware_words import devices_at
+from pytest_gbs.claims.grammars._hardware_words import HARDWARE, devices_at
+from pytest_gbs.claims.grammars._shapes import Notation, Shape
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, Tokens, text_at
 from pytest_gbs.claims.grammars.words import NODES, STEPS, UNITS, is_chip, words
@@ -17,13 +18,17 @@ from pytest_gbs.model.record import Final, NamedTuple
 _TIMES: Final = ("x", "*")
 _DIVIDED: Final = ("/", "//")
 OPERATORS: Final = (*_TIMES, *_DIVIDED)
-_REMARK: Final = 12
 _LONG_NAME: Final = 6  # words of a name
 # A plain "batch size" among factors is that of one device.
 _PLAIN_BATCH: Final = words("batch bs bsz batchsize")
-
-
-_ONE_DEVICE: Final = words("gpu device rank card npu accelerator worker process replica")
+_shape: Final = Notation(HARDWARE, UNIT=UNITS, STEP=STEPS)
+# Behind a number that is that of one device: `8 samples per GPU per step * 8 GPUs`.
+_ONE_DEVICE: Final = _shape("/|per gpu|device|rank|card|npu|accelerator|worker|process|replica")
+_SHARE: Final = _shape("UNIT? /|per gpu|device|rank|card|npu|accelerator|worker|process|replica")
+_PER_STEP: Final = _shape("per STEP")
+# Remarks behind a number: `16 GPUs (2 nodes)`, `32 (prompts)`, `1 (sft_batch_size)`.
+_NODES_REMARK: Final = _shape("( NUMBER NODE )")
+_REMARK: Final = _shape("( WORD* )")
 
 
 class StatedOperand(NamedTuple):
@@ -160,24 +165,17 @@ def _counted(tokens: Tokens, i: int) -> _Part | None:
         factors = tuple(StatedOperand(each.value, each.name, each.at) for each in machines)
         return _Part(machines[-1].stop, factors, (), (prod(each.value for each in machines), 1))
     name, stop, unit = _behind(tokens, i + 1)
-    if name == Name.MICRO_BATCH_SIZE and text_at(tokens, stop) == "per" and text_at(tokens, stop + 1) in STEPS:
-        stop += 2  # `8 samples per GPU per step * 8 GPUs`
-    stop = _past_remark(tokens, stop, name)
+    if name == Name.MICRO_BATCH_SIZE:
+        stop = _past(_PER_STEP, tokens, stop)
+    remark = _NODES_REMARK if name == Name.WORLD_SIZE and _NODES_REMARK.at(tokens, stop) else _REMARK
+    stop = _past(remark, tokens, stop)
     return _Part(stop, (StatedOperand(found.value, name, i, unit),), (), (found.value, 1))
 
 
-def _past_remark(tokens: Tokens, i: int, name: str) -> int:
-    """Where a bracketed remark of words alone ends that starts at token `i`: `32 (prompts)`, `1 (sft_batch_size)`, `16 GPUs (2 nodes)`."""
-    if text_at(tokens, i) != "(":
-        return i
-    if name == Name.WORLD_SIZE and text_at(tokens, i + 3) == ")" and tokens[i + 1].kind == NUMBER and tokens[i + 2].text in NODES:
-        return i + 4
-    for j in range(i + 1, min(i + _REMARK, len(tokens))):
-        if tokens[j].text == ")":
-            return j + 1
-        if tokens[j].kind != WORD:
-            break
-    return i
+def _past(shape: Shape, tokens: Tokens, i: int) -> int:
+    """Where `shape` ends if it is at token `i`, else `i`."""
+    found = shape.at(tokens, i)
+    return i if found is None else found.stop
 
 
 def _behind(tokens: Tokens, i: int) -> tuple[str, int, str]:
@@ -189,9 +187,9 @@ def _behind(tokens: Tokens, i: int) -> tuple[str, int, str]:
         times, stop = _name(tokens, i + 1)
         if times == Name.GRADIENT_ACCUMULATION_STEPS and tokens[i].stop < tokens[i + 1].start:
             return times, stop, ""  # `2x accumulation`
-    share = _past_one_device(tokens, i + (text_at(tokens, i) in UNITS))
-    if share:
-        return Name.MICRO_BATCH_SIZE, share, ""
+    share = _SHARE.at(tokens, i)
+    if share is not None:
+        return Name.MICRO_BATCH_SIZE, share.stop, ""
     bracket = text_at(tokens, i) == "(" and i + 1 < len(tokens) and tokens[i + 1].kind == WORD
     name, stop = _name(tokens, i + bracket)
     if text_at(tokens, i) == "tokens" and text_at(tokens, i + 1) in ("=", "->", *_TIMES):
@@ -205,11 +203,6 @@ def _behind(tokens: Tokens, i: int) -> tuple[str, int, str]:
     if name and (not bracket or text_at(tokens, stop) == ")"):
         return name, stop + bracket, ""
     return "", i, tokens[i].text if i < len(tokens) and tokens[i].kind == WORD else ""
-
-
-def _past_one_device(tokens: Tokens, i: int) -> int:
-    """Where "/GPU" or "per rank" ends that starts at token `i`, so that a number in front is that of one device; 0 if there is none."""
-    return i + 2 if text_at(tokens, i) in ("/", "per") and text_at(tokens, i + 1) in _ONE_DEVICE else 0
 
 
 def _name(tokens: Tokens, i: int) -> tuple[str, int]:
@@ -242,5 +235,5 @@ def _named(tokens: Tokens, i: int, binds: bool, least: int) -> _Part | None:
     if again is not None and again.name == name:
         stop = again.stop  # `batch size of 3 per GPU`
     elif name == Name.MICRO_BATCH_SIZE:
-        stop = _past_one_device(tokens, stop) or stop  # `batch 15/GPU`
+        stop = _past(_ONE_DEVICE, tokens, stop)  # `batch 15/GPU`
     return _Part(stop, (StatedOperand(found.value, name, at),), (), (found.value, 1))

@@ -40,6 +40,8 @@ BATCH: Final = Notation(
         | ![a|on|for|in OF_DEVICE] PLAIN? PLAIN? PLAIN? OTHER
     ]""",
     PLAIN="[!OTHER WORD|(]",
+    MARKED="[( GLOBAL )]",
+    GLOBAL=GLOBAL_MARKS,
     SEVERAL=words(", or and / to - |"),
     ENDS=words(""") , . ; : = ( ] ' " ` ! ? | ~ - } # … / @"""),
     # What a number behind another one counts instead.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pytest_gbs.claims.grammars._batch import Label, is_bare, is_list, per_device, unit_at
-from pytest_gbs.claims.grammars._plain_batch import is_marked_global_at
+from pytest_gbs.claims.grammars._batch import BATCH, Label, is_bare, is_list, per_device, unit_at
+from pytest_gbs.claims.grammars._shapes import Notation
 from pytest_gbs.claims.grammars._sizes import name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, Tokens, past_bracket, text_at
-from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, words
+from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, words
 from pytest_gbs.model.record import Final
 
 _LINKING: Final = APPROXIMATELY | words(
@@ -20,23 +20,22 @@ _LIKENING: Final = words("same such as")
 _OPERATORS: Final = ("x", "*", "/", "//")
 _FAR: Final = 14
 
+_shape: Final = Notation(BATCH, LINK=_LINKING)
+_NUMBERED: Final = _shape("[&SIGN !( LINK]? NUMBER")
+# What may be between a name and its number, with a remark that a colon or an equals sign follows: `(across all GPUs): 512`.
+_BETWEEN: Final = _shape("MARKED | ( ![ANY )] ~)* ) &:|=|is|of | LINK")
+_OPEN: Final = _shape("+ [$ | ~NUMBER]")
+_DIVIDED: Final = _shape("!PER_DEVICE ANY WORD")
+_OF_A_PART: Final = _shape("per [$ | ~STEP|optimizer|training|global|gradient]")
+
 
 def number_of(tokens: Tokens, label: Label) -> int | None:
     """The token that is the number of `label`, behind it or in front; None if there is none, or arithmetic, or several."""
-    before = None if label.first == 0 or _has_number(tokens, label) else _in_front(tokens, label)
+    before = None if label.first == 0 or _NUMBERED.at(tokens, label.stop) else _in_front(tokens, label)
     if before is not None and text_at(tokens, label.stop) == "(":
         return before  # `48 samples per step (24 GPUs)`: the bracket explains the number in front
     at = _behind(tokens, label)
     return at if at is not None else before
-
-
-def _has_number(tokens: Tokens, label: Label) -> bool:
-    """Whether a number is behind the label, with at most a sign between."""
-    first, second = tokens[label.stop : label.stop + 1], tokens[label.stop + 1 : label.stop + 2]
-    if not first:
-        return False
-    linked = first[0].kind == SIGN and first[0].text in _LINKING and first[0].text != "("
-    return first[0].kind == NUMBER or (linked and bool(second) and second[0].kind == NUMBER)
 
 
 def _behind(tokens: Tokens, label: Label) -> int | None:
@@ -58,13 +57,8 @@ def _past(tokens: Tokens, j: int) -> int | None:
         return _past_hardware(tokens, j)
     if text == "as" and any(token.text in _LIKENING for token in tokens[max(0, j - _FAR) : j]):
         return None  # `the same global batch size as`
-    if text == "(":
-        if is_marked_global_at(tokens, j):
-            return j + 3
-        past = _past_bracket(tokens, j) if text_at(tokens, j + 2) != ")" else None
-        if past is not None:
-            return past
-    return j + 1 if text in _LINKING else None
+    past = _BETWEEN.at(tokens, j)
+    return past.stop if past is not None else None
 
 
 def _past_hardware(tokens: Tokens, j: int) -> int | None:
@@ -80,18 +74,9 @@ def _past_hardware(tokens: Tokens, j: int) -> int | None:
     return None
 
 
-def _past_bracket(tokens: Tokens, j: int) -> int | None:
-    """Where a bracketed remark ends that a colon or an equals sign follows: `(across all GPUs): 512`."""
-    for k in range(j + 1, min(j + _FAR, len(tokens) - 1)):
-        if tokens[k].text == ")":
-            return k + 1 if tokens[k + 1].text in (":", "=", "is", "of") else None
-    return None
-
-
 def _is_whole(tokens: Tokens, label: Label, at: int) -> bool:
     """Whether number `at` is the size itself, neither a factor nor a divisor: `7.5k examples / global batch 8 = 934`."""
     unit, stop = unit_at(tokens, at + 1)
-    behind = text_at(tokens, stop)
     named = name_at(tokens, stop)
     if text_at(tokens, past_bracket(tokens, named.stop if named is not None else stop)) in ("x", "*"):
         return False  # `32 (prompts) * 8`, `1 per device * 8`
@@ -99,16 +84,15 @@ def _is_whole(tokens: Tokens, label: Label, at: int) -> bool:
         return False
     if at == label.stop and text_at(tokens, label.first - 1) in _OPERATORS and not _is_listed(tokens, label.first - 1):
         return False
-    if behind == "+":
-        return stop + 1 >= len(tokens) or tokens[stop + 1].kind != NUMBER
-    if behind in ("/", "//"):
+    if text_at(tokens, stop) == "+":
+        return _OPEN.at(tokens, stop) is not None
+    if text_at(tokens, stop) in ("/", "//"):
         # `GBS 64 / (LBS 4 x 8 GPUs) = 2`, `GBS: 128 / micro: 2`; but not `GBS = 512 / 8`, nor `128 / GPU`.
-        listed = stop + 1 < len(tokens) and tokens[stop + 1].kind == WORD
         equated = any(token.text in ("=", ":") for token in tokens[label.stop : at])
-        return not per_device(tokens, stop) and (listed or not equated)
+        return bool(_DIVIDED.at(tokens, stop)) if equated else not per_device(tokens, stop)
     if unit == "tokens":
-        return not (behind == "per" and text_at(tokens, stop + 1) not in STEPS | {"optimizer", "training", "global", "gradient"})
-    return behind == "->" or is_bare(tokens, stop)
+        return not _OF_A_PART.at(tokens, stop)
+    return text_at(tokens, stop) == "->" or is_bare(tokens, stop)
 
 
 def _is_multiplied(tokens: Tokens, i: int) -> bool:

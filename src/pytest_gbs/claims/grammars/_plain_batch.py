@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from pytest_gbs.claims.grammars._batch import GLOBAL_MARKS, Label, per_device
+from pytest_gbs.claims.grammars._batch import BATCH, Label
 from pytest_gbs.claims.grammars._hardware import hardware
+from pytest_gbs.claims.grammars._shapes import Notation
 from pytest_gbs.claims.grammars._sizes import count_at, name_at, settings
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, Tokens, past, text_at
+from pytest_gbs.claims.grammars._tokens import Tokens, text_at
 from pytest_gbs.claims.grammars.words import UNITS, words
 from pytest_gbs.model.quantity import RANK_FACTORS, RANKS, Name
 from pytest_gbs.model.record import Final
@@ -17,14 +18,30 @@ _PLAIN: Final = words("batch bs bsz batchsize")
 _FAR: Final = 24
 _SHORTEST: Final = 256  # a factor as large may be the length of a sequence
 _NEAR: Final = 16  # so many times another number arithmetic may give, and be meant to give it
-_GLOBAL_MARKS_BEHIND: Final = words("efectivo efectiva efetivo efetiva effectif effective effettivo")
-_SO: Final = words("so -> thus hence therefore gives giving")
-# Words in front that leave a batch size plain; others may make it the batch of something else.
-_SIMULATING: Final = words("simulate simulates simulated simulating emulate emulates emulating equivalent equals")
-_LEADING: Final = words("a the training train with uses and an of")
-_TRAINING: Final = ("train", "training")
-_MEANS: Final = words("( , = which that this means is equals i.e. ie namely i e .")
-_OF_EACH: Final = words("device gpu rank replica card core worker micro mini")
+
+_shape: Final = Notation(BATCH, PLAIN=_PLAIN)
+_GLOBAL_BEHIND: Final = _shape("efectivo|efectiva|efetivo|efetiva|effectif|effective|effettivo")
+# `simulate a batch size of 8`, `equivalent to batch size 16`: what accumulation gives.
+_SIMULATED: Final = _shape(
+    "simulate|simulates|simulated|simulating|emulate|emulates|emulating|equivalent|equals a|an|to|the|of* @ PLAIN size? !PER_DEVICE"
+)
+# Nothing in front makes it a batch of something else: `per_device_train_batch_size`.
+_FREE: Final = _shape(
+    "[^ | SIGN|a|the|training|train|with|uses|and|an|of] ![device|gpu|rank|replica|card|core|worker|micro|mini train|training] @"
+)
+_EQUATED: Final = _shape("batch size? = COUNTED")
+# Three factors and what they give: `= 4 * 4 * 2 = 32`.
+_MULTIPLIED_OUT: Final = _shape("=|: COUNTED x|* COUNTED [x|* COUNTED]+ = COUNTED")
+_MULTIPLIED: Final = _shape("= COUNTED")  # `= 8 GPUs * 1 per device * 16 acc`
+# `is 128, which means num_gpus * micro_batch * accum`.
+_EXPLAINED: Final = _shape("=|:|of|is? COUNTED (|,|=|which|that|this|means|is|equals|i.e.|ie|namely|i|e|.*")
+# `of 32 (4 per device)`: the smaller one is that of each device.
+_SHARED: Final = _shape("=|:|of? whole:COUNTED ( part:COUNTED [PER_DEVICE | ANY PER_DEVICE]")
+_FOLLOWS: Final = _shape("so|->|thus|hence|therefore|gives|giving a? @ PLAIN size? !PER_DEVICE")
+_BATCH_SIZE: Final = _shape("batch size !PER_DEVICE")
+_BECOMES: Final = _shape("will|becomes")  # `batch_size will be 16 if 16 gpus`
+_MARKED: Final = _shape("MARKED")
+_NUMBER_MARKED: Final = _shape("~NUMBER? ~NUMBER? ~NUMBER? number:NUMBER [MARKED | total|globally|overall | in total | of:across|over]")
 
 
 def plain_labels(tokens: Tokens, *, beside_batch: bool = False) -> Iterator[Label]:
@@ -35,42 +52,29 @@ def plain_labels(tokens: Tokens, *, beside_batch: bool = False) -> Iterator[Labe
     micro = {setting.at for setting in settings(tokens) if setting.name == Name.MICRO_BATCH_SIZE}
     if beside_batch:
         yield from (Label(i, i + 1) for i, token in enumerate(tokens) if token.text == "ebs")
-    for i in range(len(tokens) - 1):
-        stop = i + 1 + (tokens[i + 1].text == "size")
-        if tokens[i].text not in _PLAIN:
+    for i, token in enumerate(tokens[:-1]):
+        if token.text not in _PLAIN:
             continue
-        if text_at(tokens, stop) in _GLOBAL_MARKS_BEHIND:
+        stop = i + 1 + (tokens[i + 1].text == "size")
+        if _GLOBAL_BEHIND.at(tokens, stop):
             yield Label(i, stop + 1)
             continue
         worked_out = (
             _is_worked_out(tokens, stop, beside_batch)
             or _is_multiplied_out(tokens, stop)
-            or _is_multiplied(tokens, stop)
-            or _is_explained(tokens, stop)
+            or (_MULTIPLIED.at(tokens, stop) and _multiplies_gpus(tokens, stop + 2))
+            or ((explained := _EXPLAINED.at(tokens, stop)) and _multiplies_gpus(tokens, explained.stop))
             or _is_shared(tokens, stop)
-            or (micro and stop + 1 not in micro and _is_equated(tokens, i, stop))
+            or (micro and stop + 1 not in micro and _EQUATED.at(tokens, i))
         )
-        if (_is_free(tokens, i) and worked_out) or (beside_batch and _is_simulated(tokens, i, stop)):
+        if (
+            (worked_out and _FREE.at(tokens, i))
+            or (beside_batch and _SIMULATED.at(tokens, i))
+            or (_FOLLOWS.at(tokens, i) and any(stated.stop <= i for stated in hardware(tokens)))
+        ):
             yield Label(i, stop)
-            continue
-        if _follows(tokens, i) and not per_device(tokens, stop):
-            yield Label(i, stop)
-            continue
-        if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
-            continue
-        if _is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_marked_global(tokens, i + 2)):
+        elif _BATCH_SIZE.at(tokens, i) and _FREE.at(tokens, i) and (_becomes(tokens, i + 2) or _is_marked_global(tokens, i + 2)):
             yield Label(i, i + 2)
-
-
-def _is_simulated(tokens: Tokens, i: int, stop: int) -> bool:
-    """Whether the batch at token `i` is what accumulation gives: `simulate a batch size of 8`, `equivalent to batch size 16`."""
-    j = past(tokens, i - 1, ("a", "an", "to", "the", "of"), -1)
-    return text_at(tokens, j) in _SIMULATING and not per_device(tokens, stop)
-
-
-def _is_equated(tokens: Tokens, i: int, stop: int) -> bool:
-    """Whether `batch=16` is at token `i`, a batch by itself."""
-    return tokens[i].text == "batch" and text_at(tokens, stop) == "=" and count_at(tokens, stop + 1) is not None
 
 
 def _is_worked_out(tokens: Tokens, i: int, beside_batch: bool) -> bool:
@@ -93,24 +97,10 @@ def _is_worked_out(tokens: Tokens, i: int, beside_batch: bool) -> bool:
 
 
 def _is_multiplied_out(tokens: Tokens, i: int) -> bool:
-    """Whether three factors and what they really give are behind the equals sign at token `i`: `= 4 * 4 * 2 = 32`; none is a length."""
-    factors: list[int] = []
-    while text_at(tokens, i) in (("*", "x") if factors else ("=", ":")) and (found := count_at(tokens, i + 1)) is not None:
-        factors.append(found.value)
-        i += 2
-    result = count_at(tokens, i + 1) if text_at(tokens, i) == "=" else None
-    return result is not None and len(factors) > 2 and max(factors) < _SHORTEST and prod(factors) == result.value
-
-
-def _is_multiplied(tokens: Tokens, i: int) -> bool:
-    """Whether GPUs and a setting are multiplied behind the equals sign at token `i`: `= 8 GPUs * 1 per device * 16 acc`."""
-    return text_at(tokens, i) == "=" and count_at(tokens, i + 1) is not None and _multiplies_gpus(tokens, i + 2)
-
-
-def _is_explained(tokens: Tokens, i: int) -> bool:
-    """Whether a number with a formula of GPUs and a setting is at token `i`: `is 128, which means num_gpus * micro_batch * accum`."""
-    at = i + (text_at(tokens, i) in ("=", ":", "of", "is"))
-    return count_at(tokens, at) is not None and _multiplies_gpus(tokens, past(tokens, at + 1, _MEANS))
+    """Whether three factors and what they really give are behind the equals sign at token `i`; none of them is a length."""
+    match = _MULTIPLIED_OUT.at(tokens, i)
+    numbers = [found.value for at in range(i + 1, match.stop, 2) if (found := count_at(tokens, at))] if match is not None else [0, 1]
+    return max(numbers[:-1]) < _SHORTEST and prod(numbers[:-1]) == numbers[-1]
 
 
 def _multiplies_gpus(tokens: Tokens, i: int) -> bool:
@@ -123,49 +113,22 @@ def _multiplies_gpus(tokens: Tokens, i: int) -> bool:
 
 
 def _is_shared(tokens: Tokens, i: int) -> bool:
-    """Whether a number with the smaller one of each device in brackets is at token `i`: `of 32 (4 per device)`."""
-    at = i + (text_at(tokens, i) in ("=", ":", "of"))
-    whole, part = count_at(tokens, at), count_at(tokens, at + 2)
-    if whole is None or part is None or text_at(tokens, at + 1) != "(" or part.value >= whole.value:
-        return False
-    return any(per_device(tokens, j) for j in (at + 3, at + 4))
-
-
-def _is_free(tokens: Tokens, i: int) -> bool:
-    """Whether nothing in front makes the batch size at token `i` one of something else: `per_device_train_batch_size`."""
-    if text_at(tokens, i - 1) in _TRAINING and text_at(tokens, i - 2) in _OF_EACH:
-        return False
-    return i == 0 or tokens[i - 1].kind == SIGN or tokens[i - 1].text in _LEADING
-
-
-def _follows(tokens: Tokens, i: int) -> bool:
-    """Whether the batch size at token `i` follows from hardware: `designed for 8 GPUs, so batch size 128`."""
-    before = i - 1 - (text_at(tokens, i - 1) == "a")
-    return text_at(tokens, before) in _SO and any(stated.stop <= i for stated in hardware(tokens))
+    """Whether a number with the smaller one of each device in brackets is at token `i`."""
+    match = _SHARED.at(tokens, i)
+    whole, part = (count_at(tokens, match.places[name]) for name in ("whole", "part")) if match is not None else (None, None)
+    return whole is not None and part is not None and part.value < whole.value
 
 
 def _becomes(tokens: Tokens, i: int) -> bool:
-    """Whether "will be" is at token `i`, in a statement that names hardware: `batch_size will be 16 if 16 gpus`."""
-    return text_at(tokens, i) in ("will", "becomes") and bool(hardware(tokens))
+    """Whether "will be" is at token `i`, in a statement that names hardware."""
+    return _BECOMES.at(tokens, i) is not None and bool(hardware(tokens))
 
 
 def _is_marked_global(tokens: Tokens, i: int) -> bool:
     """Whether "(global)" is at token `i` or behind the number, or "across" with the hardware."""
-    if is_marked_global_at(tokens, i):
+    if _MARKED.at(tokens, i):
         return True
-    at = next((j for j in range(i, min(i + 4, len(tokens))) if tokens[j].kind == NUMBER), None)
-    if at is None:
-        return False
-    behind = text_at(tokens, at + 1)
-    if (
-        is_marked_global_at(tokens, at + 1)
-        or behind in ("total", "globally", "overall")
-        or (behind, text_at(tokens, at + 2)) == ("in", "total")
-    ):
-        return True
-    return behind in ("across", "over") and any(stated.first > at for stated in hardware(tokens))
-
-
-def is_marked_global_at(tokens: Tokens, i: int) -> bool:
-    """Whether "(global)" or the like is at token `i`."""
-    return text_at(tokens, i) == "(" and text_at(tokens, i + 1) in GLOBAL_MARKS and text_at(tokens, i + 2) == ")"
+    match = _NUMBER_MARKED.at(tokens, i)
+    if match is None or "of" not in match.places:
+        return match is not None
+    return any(stated.first > match.places["number"] for stated in hardware(tokens))

@@ -43,6 +43,7 @@ _KINDS: Final[dict[str, _Kind]] = {
     "NUMBER": lambda tokens, i: tokens[i].kind == NUMBER,
     "WORD": lambda tokens, i: tokens[i].kind == WORD,
     "SIGN": lambda tokens, i: tokens[i].kind == SIGN,
+    "ANY": lambda *_: True,
     "TIGHT": _is_tight,
     "COUNTED": lambda tokens, i: count_at(tokens, i) is not None,  # a positive number in digits
     "COUNT": lambda tokens, i: exact_count(tokens, i) is not None,  # an exact one that may be a count of GPUs, in words too

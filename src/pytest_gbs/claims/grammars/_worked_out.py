@@ -14,6 +14,7 @@ from pytest_gbs.claims.grammars._hardware_words import number_at
 from pytest_gbs.claims.grammars._meaning import is_batch_formula
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
+from pytest_gbs.claims.grammars._shapes import Notation
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars._tokens import NUMBER, Tokens, text_at
@@ -28,6 +29,7 @@ _CONDITIONS: Final = frozenset((*RANKS, *PARALLEL))
 _FAR: Final = 16  # so many words in front of arithmetic may be its names, and so many numbers around it its factors
 _LENGTHY: Final = 512  # so many GPUs or samples of one device are few recipes', so many tokens of a sequence most
 _ROUND: Final = 64  # lengths of sequences are a multiple of it
+_JOINS: Final = Notation()("&TIGHT =")
 _WHOLE: Final = frozenset((*RANK_FACTORS, Name.WORLD_SIZE))
 
 
@@ -88,13 +90,7 @@ def _counting_tokens(passage: Passage, formula: StatedFormula) -> StatedFormula:
 def _lists_settings(tokens: Tokens, product: Product) -> bool:
     """Whether a product only joins settings: `GBS=256 x seq=16384` says two numbers, and neither is the result of the other."""
     alone = product.operands[-1].value is None
-    return alone and all(_is_tight(tokens, i) for i in (product.first - 1, product.stop))
-
-
-def _is_tight(tokens: Tokens, i: int) -> bool:
-    """Whether an equals sign is at token `i` with no space around it."""
-    inside = 0 < i < len(tokens) - 1 and tokens[i].text == "="
-    return inside and tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
+    return alone and all(_JOINS.at(tokens, i) for i in (product.first - 1, product.stop))
 
 
 def _divided(passage: Passage, product: Product, written: Sequence[Product]) -> Declaration | None:

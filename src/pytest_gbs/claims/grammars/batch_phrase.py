@@ -10,6 +10,7 @@ from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._numbers import number_of
 from pytest_gbs.claims.grammars._owner import is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
+from pytest_gbs.claims.grammars._shapes import Notation
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._statements import Passage, passages
 from pytest_gbs.claims.grammars._tokens import NUMBER, Tokens, names_batch, text_at
@@ -22,8 +23,9 @@ from pytest_gbs.model.record import Final
 
 _ALLOWED: Final = words("allowed options option choices valid supported possible choose")
 # `effective batch 6 -> 15,162 optimizer steps` says how long training is, not what the batch becomes.
-_DURATIONS: Final = STEPS - {"batch", "batches"} | words("epoch epochs")
-_OF_TRAINING: Final = words("optimizer optimization training train gradient weight total")
+_BECOMES: Final = Notation(DURATION=STEPS - {"batch", "batches"} | words("epoch epochs"))(
+    "-> COUNTED ![optimizer|optimization|training|train|gradient|weight|total? DURATION]"
+)
 _NAMING: Final = (
     *("global", "eff", "total", "overall", "aggregate", "combined", "full", "equivalent", "cumulative", "golbal", "across", "over"),
     *("so batch", "> batch", "→ batch", "⇒ batch", "thus batch", "hence batch", "therefore batch"),
@@ -92,8 +94,7 @@ def _claimed(passage: Passage, label: Label, at: int, number: Numeral) -> Declar
         name, unit = Name.TOKENS_PER_STEP, "tokens"
     else:
         name = label.name
-    counts_steps = text_at(tokens, stop + 2 + (text_at(tokens, stop + 2) in _OF_TRAINING)) in _DURATIONS
-    becomes = count_at(tokens, stop + 1) if text_at(tokens, stop) == "->" and not counts_steps else None
+    becomes = count_at(tokens, stop + 1) if _BECOMES.at(tokens, stop) else None
     if becomes is not None:
         return claim(passage, stop + 1, name, becomes, grammar=GRAMMAR.name, unit=unit)._replace(force=Force.DELTA)
     found = claim(passage, at, name, number, grammar=GRAMMAR.name, unit=unit)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.claims.grammars._arithmetic import OPERATORS
 from pytest_gbs.claims.grammars._claim import claim
+from pytest_gbs.claims.grammars._hardware_words import HARDWARE
+from pytest_gbs.claims.grammars._shapes import Notation
 from pytest_gbs.claims.grammars._sizes import count_at, exact_at
 from pytest_gbs.claims.grammars._statements import passages
-from pytest_gbs.claims.grammars._tokens import Tokens, text_at
+from pytest_gbs.claims.grammars._tokens import Tokens
 from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final
 
-_ROWS: Final = words("rows row samples sequences examples conversations pairs records")
-_STEPS: Final = words("step steps iterations iters updates")
+_shape: Final = Notation(
+    HARDWARE,
+    ROWS=words("rows row samples sequences examples conversations pairs records"),
+    STEPS=words("step steps iterations iters updates"),
+)
+_QUOTIENT: Final = _shape("!OPERATOR @ COUNTED ROWS / COUNTED = COUNTED STEPS")
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
@@ -35,13 +40,12 @@ def _is_candidate(text: str) -> bool:
 
 def _divisors(tokens: Tokens) -> Iterator[int]:
     """Yield the tokens of the batches."""
-    for i, token in enumerate(tokens):
-        if token.text != "/" or text_at(tokens, i - 1) not in _ROWS or text_at(tokens, i - 3) in OPERATORS or text_at(tokens, i + 2) != "=":
-            continue
-        rows, batch, steps = (exact_at(tokens, at) for at in (i - 2, i + 1, i + 3))
-        # What is left of the rows may make a step of its own.
-        if rows and batch and batch > 1 and text_at(tokens, i + 4) in _STEPS and steps in (rows // batch, -(-rows // batch)):
-            yield i + 1
+    for i in range(len(tokens)):
+        if _QUOTIENT.at(tokens, i):
+            rows, batch, steps = (exact_at(tokens, at) for at in (i, i + 3, i + 5))
+            # What is left of the rows may make a step of its own.
+            if rows and batch and batch > 1 and steps in (rows // batch, -(-rows // batch)):
+                yield i + 3
 
 
 GRAMMAR = Grammar(
