@@ -37,7 +37,7 @@ BATCH: Final = Notation(
     # `per GPU`, `/device`, `on each node`, `per 40gb A100`, or `for evaluation` some words behind.
     PER_DEVICE="""[
         per DEVICES | per|/ each|every? OF_DEVICE | a|on|for|in each|every OF_DEVICE
-        | ![a|on|for|in OF_DEVICE] PLAIN? PLAIN? PLAIN? OTHER
+        | &WORD|( ![a|on|for|in OF_DEVICE] PLAIN? PLAIN? PLAIN? OTHER
     ]""",
     PLAIN="[!OTHER WORD|(]",
     MARKED="[( GLOBAL )]",

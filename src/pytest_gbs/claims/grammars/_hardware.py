@@ -14,7 +14,6 @@ from pytest_gbs.claims.grammars.words import COUNTED, SINGLE, is_chip, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final, NamedTuple
 
-_COUNTS: Final = frozenset((*COUNTED, "single"))
 _LABELS: Final = words("number num n total of nr # world gpus devices accelerators nodes machines nnodes")
 # One of these holds two GPUs, as programs count: `8x MI250X` may be 8 or 16 of them.
 _OF_TWO: Final = words("mi250 mi250x mi250s")
@@ -56,8 +55,9 @@ _GOES_ON: Final = _shape("!DEVICES OPERATOR|NODE | LIST")
 # Behind the nodes, which are one factor of several with names: `num_nodes=2 x GA 3 x 8 GPUs`.
 _NEXT_FACTOR: Final = _shape("NODE =|: COUNT @ TIMES COUNT?")
 
-_NODES: Final = _shape("ONE|single MAKER|CHIP* NODE | COUNT MAKER|CHIP* ![node DEVICES] NODE")  # "all 8 node GPUs" are GPUs
-_LINKED: Final = _shape("LINK")
+_NODES: Final = _shape("ANY MAKER|CHIP* NODE")
+_NODE_DEVICES: Final = _shape("node @ DEVICES")  # "all 8 node GPUs" are GPUs
+_LINKED: Final = _shape("COUNT ANY LINK")
 # The GPUs on each of the nodes in front: `of 8 GPUs`, `x 8`, `w/ 8 GPUs each`.
 _ON_EACH: Final = _shape("[LINK | <w /]* gpus:FEW [devices:DEVICES each:EACH? | END]")
 # `2 x 8 nodes` may be 16 nodes; behind a name they are a factor of their own: `4 per GPU x 8 nodes`.
@@ -72,7 +72,7 @@ _PLACED: Final = _shape("PLACE @")
 _FRAMED: Final = _shape("^ | FRAME @")
 _WORKS_OUT: Final = _shape("OPERATOR|=")
 
-_DEVICES: Final = _shape("[!CHIP COUNT|single | COUNT &TIMES] DEVICES")  # `4090 GPUs`, `3090 24GB GPU` say a model, no count
+_DEVICES: Final = _shape("ANY DEVICES")
 _DEVICE_BATCH: Final = _shape("device @ batch")  # `2 device batch size x 8 GPUs`
 _SETTING: Final = _shape("=|: COUNT")  # `accumulation 16 * gpus_per_node=8`
 _EACH: Final = _shape("EACH?")
@@ -108,7 +108,7 @@ def hardware(tokens: Tokens) -> tuple[StatedHardware, ...]:
     i = 0
     while i < len(tokens):
         kind, text = tokens[i].kind, tokens[i].text
-        if kind == NUMBER or text in _COUNTS:
+        if text == "single" or ((kind == NUMBER or text in COUNTED) and exact_count(tokens, i) is not None):
             read = _nodes(tokens, i) or _grid(tokens, i) or _devices_stated(tokens, i)
         elif text in _LABELS:
             read = _labelled(tokens, i)
@@ -128,7 +128,7 @@ def alternatives(tokens: Tokens) -> dict[int, int]:
 
 def machines_at(tokens: Tokens, i: int) -> list[StatedHardware]:
     """The nodes at token `i` and the GPUs on each of them (`4 nodes of 8 GPUs`), as two factors; [] if not both are there."""
-    found = _nodes(tokens, i) if _LINKED.at(tokens, i + 2) else []
+    found = _nodes(tokens, i) if _LINKED.at(tokens, i) else []
     return found[:2] if len(found) > 1 else []
 
 
@@ -162,6 +162,8 @@ def _nodes(tokens: Tokens, i: int) -> list[StatedHardware]:
     if match is None:
         return []
     nodes = StatedHardware(Name.NUM_NODES, _count(tokens, i), i, i, match.stop, alone=tokens[i].text in ("single", "one"))
+    if nodes.value > 1 and _NODE_DEVICES.at(tokens, match.stop):
+        return []
     per_node = _per_node(tokens, nodes)
     if per_node:
         return [nodes._replace(alone=False), *per_node]
@@ -217,8 +219,8 @@ def _works_out_a_batch(tokens: Tokens, i: int, stop: int, product: int) -> bool:
 def _devices_stated(tokens: Tokens, i: int) -> list[StatedHardware]:
     """`N GPUs`, by what follows: `8 GPUs per node`, an `8xH100 node`, `256 GPUs across 32 nodes`."""
     match = _DEVICES.at(tokens, i)
-    if match is None:
-        return []
+    if match is None or (is_chip(tokens[i].text) and text_at(tokens, i + 1) not in ("x", "*")):
+        return []  # `4090 GPUs`, `3090 24GB GPU`: a model, no count
     count, stop = _count(tokens, i), match.stop
     each = _EACH.at(tokens, stop)
     behind = each.stop if each is not None else stop

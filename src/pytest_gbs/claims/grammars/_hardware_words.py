@@ -17,7 +17,8 @@ HARDWARE: Final = Notation(
     OPERATOR=("x", "*", "/", "//"),
     SIZE="[MEMORY | AMOUNT gb|gib]",  # of the memory of a GPU: `80GB`, `80 GB`
     # GPUs with what they are called: `GPUs`, `NVIDIA A100 80GB GPUs`, `x H100-80GB`.
-    DEVICES="[TIMES? [MAKER | SIZE]* [CHIP [CHIP|MAKER|- | SIZE]* [DEVICE | !GOES_ON] | DEVICE]]",
+    DEVICES="[DEVICE | &GPU_WORD TIMES? [MAKER | SIZE]* [CHIP [CHIP|MAKER|- | SIZE]* [DEVICE | !GOES_ON] | DEVICE]]",
+    GPU_WORD="TIMES|MAKER|CHIP|MEMORY|AMOUNT",
     # Behind a number, which is then no model of that number: `1*3090*2 = 6180`.
     GOES_ON="[<NUMBER OPERATOR|= COUNTED !DEVICE|NODE]",
     # Each node is meant.

@@ -34,6 +34,8 @@ def of_each_device(passage: Passage) -> Iterator[Declaration]:
     called = labels(passage.statement.text, tokens)
     beside = passage.block.placement == "trailing" and is_global_batch(passage.block.owner)
     for i in range(len(tokens)):
+        if exact_count(tokens, i) is None:
+            continue
         if found := _ROWS.at(tokens, i):
             yield from _claimed(passage, found.places["rows"], i)
         if found := _SHARE.at(tokens, i):

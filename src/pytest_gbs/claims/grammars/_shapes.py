@@ -112,9 +112,10 @@ class Notation:
         names = set(term[excluded:].split("|"))
         kinds = [_KINDS[name] for name in names if name in _KINDS]
         words = {word for name in names if name not in _KINDS for word in (self.classes[name] if name.isupper() else (name,))}
-        if not kinds and not excluded:
-            return partial(_word, words, step)
-        return partial(_token, lambda tokens, i: (tokens[i].text in words or any(kind(tokens, i) for kind in kinds)) != excluded, step)
+        if not excluded and not (kinds and words):
+            return partial(_token, kinds[0], step) if len(kinds) == 1 else partial(_word, words, step)
+        of_kind = kinds[0] if len(kinds) == 1 else lambda tokens, i: any(kind(tokens, i) for kind in kinds)
+        return partial(_token, lambda tokens, i: (tokens[i].text in words or of_kind(tokens, i)) != excluded, step)
 
 
 def _parted(term: str) -> tuple[str, str, str, str]:
