@@ -112,8 +112,8 @@ class Notation:
         names = set(term[excluded:].split("|"))
         kinds = [_KINDS[name] for name in names if name in _KINDS]
         words = {word for name in names if name not in _KINDS for word in (self.classes[name] if name.isupper() else (name,))}
-        if not excluded and not (kinds and words):
-            return partial(_token, kinds[0], step) if len(kinds) == 1 else partial(_word, words, step)
+        if not excluded and not kinds:
+            return partial(_word, words, step)
         of_kind = kinds[0] if len(kinds) == 1 else lambda tokens, i: any(kind(tokens, i) for kind in kinds)
         return partial(_token, lambda tokens, i: (tokens[i].text in words or of_kind(tokens, i)) != excluded, step)
 
