@@ -9,7 +9,7 @@ from fuzz.target import Target
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.claims.grammars.names import read_name
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.location import KeyPath, Location
 
 _OWNERS: tuple[KeyPath | None, ...] = (None, ("global_batch_size",), ("gradient_accumulation_steps",), ("per_device_train_batch_size",))
 
@@ -22,7 +22,7 @@ def _run(data: bytes) -> None:
         assert declaration.value > 0
         for at in (declaration.at, *declaration.condition_places):
             assert 0 <= at.start < at.stop <= len(text)
-    read_name(text[:200], "a.yaml", 0, None)
+    read_name(text[:200], Location("a.yaml"))
 
 
 def _seeds() -> Iterator[bytes]:

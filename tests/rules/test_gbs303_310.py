@@ -519,15 +519,30 @@ def test_hardware_of_a_command_that_may_get_more_words(command: str, expected: l
     assert codes(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": f"# runs on 8 GPUs\n{command}\n"})) == expected
 
 
-def test_hardware_in_the_name_of_a_run_is_said_by_its_name(tmp_path: Path) -> None:
-    flags = "--model_name_or_path m --dataset_name d --per_device_train_batch_size 2 --gradient_accumulation_steps 2 --run_name sft-8gpu"
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        pytest.param("sft-8gpu", "8", id="as it is"),
+        pytest.param('"sft-8gpu"', "8", id="in quotes"),
+        pytest.param("$MODEL-${GPUS}gpu", "$MODEL-${GPUS}gpu", id="put together"),
+    ],
+)
+def test_hardware_in_the_name_of_a_run_is_said_by_its_name(name: str, place: str, tmp_path: Path) -> None:
+    flags = f"--model_name_or_path m --dataset_name d --per_device_train_batch_size 2 --gradient_accumulation_steps 2 --run_name {name}"
     program = "from trl import SFTConfig, TrlParser\nparser = TrlParser((SFTConfig,))\nargs = parser.parse_args_and_config()\n"
-    files = {"t.py": program, "run.sh": f"torchrun --nproc_per_node 4 t.py {flags}\n"}
-    finding = only(checked(tmp_path, files))
+    script = f"GPUS=8\nMODEL=sft\ntorchrun --nproc_per_node 4 t.py {flags}\n"
+    finding = only(checked(tmp_path, {"t.py": program, "run.sh": script}))
     assert (finding.code, finding.message) == ("GBS303", "the name says 8 GPUs, but torchrun starts 4 processes")
-    # TIGER-AI-Lab/Pixel-Reasoner: a name of which a document sets a part is where the script has it.
-    files["run.sh"] = files["run.sh"].replace("8gpu", "${GPUS}gpu")
-    finding = only(checked(tmp_path, {**files, "README.md": "# Train\n\nThe GPUs:\n\n```bash\nexport GPUS=8\nbash run.sh\n```\n"}))
+    assert script[finding.at.start : finding.at.stop] == place
+
+
+# TIGER-AI-Lab/Pixel-Reasoner: a name of which a document sets a part.
+def test_a_name_is_where_the_script_has_it(tmp_path: Path) -> None:
+    flags = "--model_name_or_path m --dataset_name d --per_device_train_batch_size 2 --run_name sft-${GPUS}gpu"
+    program = "from trl import SFTConfig, TrlParser\nparser = TrlParser((SFTConfig,))\nargs = parser.parse_args_and_config()\n"
+    document = "# Train\n\nThe GPUs:\n\n```bash\nexport GPUS=8\nbash run.sh\n```\n"
+    files = {"t.py": program, "run.sh": f"torchrun --nproc_per_node 4 t.py {flags}\n", "README.md": document}
+    finding = only(checked(tmp_path, files))
     assert (finding.code, finding.at.source) == ("GBS303", "run.sh")
 
 

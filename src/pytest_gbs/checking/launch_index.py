@@ -16,7 +16,7 @@ from pytest_gbs.checking.repository import WORTH_SHARING, Repository
 from pytest_gbs.checking.worker_pool import WorkerPool
 from pytest_gbs.claims.documents import read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
-from pytest_gbs.claims.grammars.names import read_name
+from pytest_gbs.claims.grammars.names import name_of_file
 from pytest_gbs.claims.model_cards import read_model_cards
 from pytest_gbs.claims.setting_lists import read_setting_lists
 from pytest_gbs.launches.find import ReadScript, Scripts
@@ -129,8 +129,7 @@ class LaunchIndex(NamedTuple):
         stated = tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in declared)
         if several or any(d.name in HARDWARE for d in stated):
             return stated
-        named = read_name(path.rpartition("/")[2].rpartition(".")[0], path, 0, None)
-        return (*stated, *(d._replace(at=Location(path)) for d in named if d.name in HARDWARE))
+        return (*stated, *(d for d in name_of_file(path) if d.name in HARDWARE))
 
     def _above(self, comments: tuple[CommentBlock, ...], at: Location) -> tuple[CommentBlock, ...]:
         """Those of `comments` that stand right above a launch, or with nothing but a few settings of the shell between.

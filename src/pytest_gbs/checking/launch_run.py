@@ -52,17 +52,11 @@ def _run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, decl
     policies = tuple(policy for policy in policies_of_recipe if not policy.ran)
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
     places = resolved.places
-    names = _names(resolved) if own is None and judges else ()
+    names = named_in_settings(resolved.document, framework, places) if own is None and judges else ()
     run = Run(resolved.document, applied.real, launch, seen, (), (*declared, *names), policies, assumptions=assumptions, places=places)
     own_worlds = ((d, _in_its_world(d, sizes, hardware, applied, resolved.document) or (World(seen),)) for d in stated)
     run = with_claims(run, (*((declaration, (World(seen),)) for declaration in claimed), *own_worlds))
     return run._replace(claims=tuple(claim for claim in run.claims if own is None or not _is_known(claim, own)))
-
-
-def _names(resolved: ResolvedLaunch) -> Iterator[Declaration]:
-    """Yield what the names of a run state that a command line gives, where they really are."""
-    for each in named_in_settings(resolved.document, resolved.framework):
-        yield each._replace(at=(resolved.places or {}).get(each.at.path or (), each.at))
 
 
 def _as_meant(declaration: Declaration, seen: Geometry) -> Declaration:

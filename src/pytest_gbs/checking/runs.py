@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from pytest_gbs.claims.grammars import StatedByComments, read_stated
-from pytest_gbs.claims.grammars.names import read_name
+from pytest_gbs.claims.grammars.names import name_of_file, read_name
 from pytest_gbs.claims.worlds import (
     HardwareEvidence,
     HardwareWorld,
@@ -60,7 +60,7 @@ def build_runs(
 
     `places` says where the values of a document really stand that is made up of several.
     """
-    stated = _stated(document, framework)
+    stated = _stated(document, framework, places)
     recipe = _Recipe(document, framework, sizes, places)
     runs = _runs(recipe, stated, context)
     claims = (*runs[0].claims, *runs[0].documented)
@@ -160,23 +160,22 @@ def _assuming_defaults(hardware: HardwareWorld, document: Document) -> HardwareW
     return hardware._replace(assumptions=(*hardware.assumptions, *unset)) if document.unset else hardware
 
 
-def _stated(document: Document, framework: Framework) -> StatedByComments:
+def _stated(document: Document, framework: Framework, places: Mapping[KeyPath, Location] | None) -> StatedByComments:
     """What comments, the file's name and the run's names state."""
     path = document.source.path
     found = read_stated(document.comments, path) if document.comments else StatedByComments()
-    stem = path.rpartition("/")[2].rpartition(".")[0]
-    named = [each._replace(at=Location(path)) for each in read_name(stem, path, 0, None)]
-    return found._replace(declarations=(*found.declarations, *named, *named_in_settings(document, framework)))
+    named = (*name_of_file(path), *named_in_settings(document, framework, places))
+    return found._replace(declarations=(*found.declarations, *named))
 
 
-def named_in_settings(document: Document, framework: Framework) -> Iterator[Declaration]:
+def named_in_settings(document: Document, framework: Framework, places: Mapping[KeyPath, Location] | None) -> Iterator[Declaration]:
     """Yield what the names state that a run has in its settings, but for what they repeat of the name of the model that it starts from."""
     for key in framework.names:
         node = document.get(*key)
         text = getattr(node, "text", "")
         if text and "/" not in text[-1:]:
-            start = node.start + (0 if node.plain else 1)  # type: ignore[union-attr]
-            for each in read_name(text, document.source.path, start, key):
+            at = (places or {}).get(key) or Location(document.source.path, node.start, node.stop, key)  # type: ignore[union-attr]
+            for each in read_name(text, at):
                 if not any(each.text in model for model in _models(document, framework)):
                     yield each
 

@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_gbs.claims.grammars.names import read_name
+from pytest_gbs.model.location import Location
 
 WORLD, NODES, PER_NODE, BATCH = "world_size", "num_nodes", "gpus_per_node", "global_batch_size"
 
@@ -41,7 +42,7 @@ WORLD, NODES, PER_NODE, BATCH = "world_size", "num_nodes", "gpus_per_node", "glo
     ],
 )
 def test_says_nothing(name: str) -> None:
-    assert read_name(name, "f", 0, None) == ()
+    assert read_name(name, Location("f")) == ()
 
 
 @pytest.mark.parametrize(
@@ -72,21 +73,29 @@ def test_says_nothing(name: str) -> None:
     ],
 )
 def test_reads_whole_words(name: str, sizes: dict[str, int]) -> None:
-    found = read_name(name, "f", 0, None)
+    found = read_name(name, Location("f"))
     assert {d.name: d.value for d in found} == sizes
     assert all(d.weak for d in found)
 
 
 def test_a_batch_per_gpu_keeps_its_factors() -> None:
-    (found,) = read_name("b32x8", "f", 0, None)
+    (found,) = read_name("b32x8", Location("f"))
     assert found.conditions == (("micro_batch_size", 32), ("world_size", 8))
 
 
-def test_places_count_from_where_the_name_starts() -> None:
-    nodes, per_node = read_name("sft-2n8g", "runs.yaml", 100, ("run_name",))
-    assert (nodes.at.source, nodes.at.start, nodes.at.stop, nodes.at.path) == ("runs.yaml", 104, 105, ("run_name",))
-    assert (per_node.at.start, per_node.at.stop) == (106, 107)
+@pytest.mark.parametrize(("stop", "first"), [(108, 104), (110, 105)], ids=["as it is", "in quotes"])
+def test_places_count_from_where_the_name_starts(stop: int, first: int) -> None:
+    nodes, per_node = read_name("sft-2n8g", Location("runs.yaml", 100, stop, ("run_name",)))
+    assert nodes.at == Location("runs.yaml", first, first + 1, ("run_name",))
+    assert per_node.at == Location("runs.yaml", first + 2, first + 3, ("run_name",))
+
+
+@pytest.mark.parametrize("stop", [100, 107, 109, 130])
+def test_a_name_that_is_put_together_is_all_of_its_place(stop: int) -> None:
+    at = Location("run.sh", 100, stop)
+    (batch,) = read_name("run-8xb4", at)
+    assert (batch.at, batch.condition_places) == (at, (at, at))
 
 
 def test_an_endless_name_is_read_quickly() -> None:
-    assert read_name("bs" + "1" * 100_000, "f", 0, None) == ()
+    assert read_name("bs" + "1" * 100_000, Location("f")) == ()

@@ -49,7 +49,7 @@ SPELT_OUT = {"one", "two", "three", "four", "five", "six", "seven", "eight", "ni
 
 @given(text=st.text(max_size=100))
 def test_any_name_is_read(text: str) -> None:
-    for declaration in read_name(text, SOURCE, 7, None):
+    for declaration in read_name(text, Location(SOURCE, 7, 7 + len(text))):
         assert text[declaration.at.start - 7 : declaration.at.stop - 7]
 
 

@@ -8,7 +8,7 @@ from math import prod
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE, MOST_GPUS
 from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH, is_rule_code
 from pytest_gbs.model.declaration import Declaration, Interval
-from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import Final
@@ -37,19 +37,24 @@ _tokens = lazy_pattern(
 _DIGITS: Final = frozenset("0123456789")
 
 
-def read_name(text: str, source: str, start: int, key: KeyPath | None) -> tuple[Declaration, ...]:
-    """The sizes in `text`, the name of a file or run that starts at code point `start` of file `source`, under key path `key`."""
+def name_of_file(path: str) -> tuple[Declaration, ...]:
+    """The sizes in the name of the file at `path`, where that file starts."""
+    return read_name(path.rpartition("/")[2].rpartition(".")[0], Location(path))
+
+
+def read_name(text: str, at: Location) -> tuple[Declaration, ...]:
+    """The sizes in `text`, the name of a file or run: each at its characters, or at all of `at`, where the name is put together."""
     if _DIGITS.isdisjoint(text):
         return ()
     found: list[Declaration] = []
-    for match in _tokens().finditer(text[:_LONGEST]):
+    for match in _tokens().finditer(text, 0, _LONGEST):
         for name, group in _sizes(match):
             value = int(match[group])
-            at = Location(source, start + match.start(group), start + match.end(group), key)
+            place = _place(at, match, group)
             ambiguous = name == Name.WORLD_SIZE and value in GPUS_PER_NODE
-            found.append(Declaration(name, value, (Interval(value, value),), at, match.group(), "name", ambiguous=ambiguous, weak=True))
+            found.append(Declaration(name, value, (Interval(value, value),), place, match.group(), "name", ambiguous=ambiguous, weak=True))
         if match[5] or match[8]:
-            found.append(_batch_of(match, source, start, key))
+            found.append(_batch_of(match, at))
     return _on_its_hardware([declaration for declaration in found if declaration.value > 0])
 
 
@@ -87,12 +92,21 @@ def _of_something_else(match: re.Match[str]) -> bool:
     return any(word in OTHER_BATCH or word in PART_OF_BATCH for word in words)
 
 
-def _batch_of(match: re.Match[str], source: str, start: int, key: KeyPath | None) -> Declaration:
+def _place(at: Location, match: re.Match[str], group: int = 0) -> Location:
+    """Where a part of the name stands that `at` gives, in quotes or without."""
+    quotes, odd = divmod(at.stop - at.start - len(match.string), 2)
+    if odd or quotes not in (0, 1):
+        return at
+    start = at.start + quotes
+    return at._replace(start=start + match.start(group), stop=start + match.end(group))
+
+
+def _batch_of(match: re.Match[str], at: Location) -> Declaration:
     """The batch that `b32x8` and `8xb32` stand for: 32 on each of 8 GPUs."""
     groups = (5, 6) if match[5] else (8, 7)
     micro, gpus = (int(match[group]) for group in groups)
-    places = tuple(Location(source, start + match.start(group), start + match.end(group), key) for group in groups)
-    whole = Location(source, start + match.start(), start + match.end(), key)
+    places = tuple(_place(at, match, group) for group in groups)
+    whole = _place(at, match)
     value = micro * gpus
     conditions = ((Name.MICRO_BATCH_SIZE, micro), (Name.WORLD_SIZE, gpus))
     interval = (Interval(value, value),)
