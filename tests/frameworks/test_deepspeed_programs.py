@@ -223,3 +223,89 @@ def test_a_launch_gives_the_engine_its_batch(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("deepspeed --num_gpus 8 train.py --micro 3 --steps 5\n", encoding="utf-8")
     (run,) = (run for file in files(tmp_path, ENGINE) for run in file.runs if run.launch is not None)
     assert [run.geometry.value(name) for name in (Name.MICRO_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE)] == [3, 120]
+
+
+# Reduced from microsoft/LMOps, minillm: the file of DeepSpeed is read and completed here, and handed to what starts the engine.
+COMPLETED = """\
+import argparse
+import json
+import deepspeed
+
+def start(args, ds):
+    model, *_ = deepspeed.initialize(model=net, args=args, config_params=ds)
+    return model
+
+def train(args, model):
+    for rows in DataLoader(data, batch_size=args.rows):
+        model.backward(model(rows))
+        model.step()
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=1)
+    parser = deepspeed.add_config_arguments(parser)
+    args = parser.parse_args()
+    with open("out/args.json", "w") as f:
+        json.dump(vars(args), f)
+    with open(args.deepspeed_config) as f:
+        settings = json.load(f)
+    settings["gradient_accumulation_steps"] = args.steps
+    settings["train_micro_batch_size_per_gpu"] = args.rows
+    args.deepspeed_config = None
+    train(args, start(args, settings))
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param("return model", "start(args, {})\n    return model", None, id="started at two places"),
+        pytest.param(
+            "    model, *_", "    ds['train_micro_batch_size_per_gpu'] = best()\n    model, *_", None, id="changed where it starts"
+        ),
+        pytest.param("    model, *_", "    ds.update(best())\n    model, *_", None, id="completed where it starts"),
+        pytest.param("start(args, settings)", "start(*both)", None, id="not plain what is handed over"),
+        pytest.param("main()\n", "main()\nfor config in settings:\n    settings = config\n", 24, id="another of that name"),
+        pytest.param("", "", 24, id="handed over"),
+        pytest.param("start(args, settings)", "start(args, {**settings})", 24, id="a copy"),
+        pytest.param("start(args, settings)", "start(ds=settings, args=args)", 24, id="by name"),
+    ],
+)
+def test_a_configuration_is_followed_to_the_function_that_starts_the_engine(
+    tmp_path: Path, old: str, new: str, expected: int | None
+) -> None:
+    assert launched(tmp_path, COMPLETED.replace(old, new, 1), "--deepspeed_config conf/zero/ds.json") == expected
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "expected"),
+    [
+        pytest.param("elsewhere/ds.json", "", "", None, id="a file that is not here"),
+        pytest.param("/home/me/zero/ds.json", "", "", None, id="two steps of a path agree"),
+        pytest.param("conf/zero/ds.json", "main()\n", "main()\nmain()\n", None, id="read again"),
+        pytest.param(
+            "conf/zero/ds.json",
+            "    with open(args.deep",
+            "    if x:\n        args.deepspeed_config = y\n    with open(args.deep",
+            None,
+            id="set before",
+        ),
+        pytest.param("conf/zero/ds.json", "deepspeed.add_config_arguments", "own.add_config_arguments", None, id="options of its own"),
+        pytest.param("conf/zero/ds.json", "", "", 24, id="as it is named"),
+        pytest.param("/home/me/acme/conf/zero/ds.json", "", "", 24, id="where its author has it"),
+    ],
+)
+def test_the_file_that_an_option_of_deepspeed_names(tmp_path: Path, file: str, old: str, new: str, expected: int | None) -> None:
+    assert launched(tmp_path, COMPLETED.replace(old, new, 1), f"--deepspeed_config {file}") == expected
+
+
+def launched(folder: Path, program: str, options: str) -> int | None:
+    """The global batch size of `program` on 2 GPUs, with 3 rows and 4 steps."""
+    (folder / "conf/zero").mkdir(parents=True)
+    (folder / "conf/zero/ds.json").write_text('{"train_micro_batch_size_per_gpu": 1, "fp16": {"enabled": true}}', encoding="utf-8")
+    (folder / "run.sh").write_text(f"torchrun --nproc_per_node 2 train.py --rows 3 --steps 4 {options}\n", encoding="utf-8")
+    runs = [run for file in files(folder, program) for run in file.runs if run.launch is not None]
+    return runs[0].geometry.value(Name.GLOBAL_BATCH_SIZE) if runs else None

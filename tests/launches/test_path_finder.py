@@ -185,6 +185,24 @@ def test_a_program_at_the_root_is_the_only_one_of_its_name(tmp_path: Path, text:
     assert finder(tmp_path, files).program((word,), command, script, further_down=False) == expected
 
 
+@pytest.mark.parametrize(
+    ("script", "text", "expected"),
+    [
+        ("minillm/scripts/sft.sh", "python /home/MiniLLM/finetune.py", "minillm/finetune.py"),  # microsoft/LMOps
+        ("minillm/scripts/sft.sh", "python /home/me/acme/finetune.py", None),  # two of them
+        ("minillm/scripts/sft.sh", "python /MiniLLM/finetune.py", None),  # one step may be anywhere
+        ("minillm/scripts/sft.sh", "python /home/MiniLLM/eval.py", None),  # not in that folder
+        ("minillm/scripts/sft.sh", "git clone https://github.com/them/x /home/MiniLLM\npython /home/MiniLLM/finetune.py", None),
+        ("other/scripts/sft.sh", "python /home/MiniLLM/finetune.py", None),  # the script is in another folder
+        ("minillm/scripts/sft.sh", "python /home/me/acme/only.py", None),  # another folder
+    ],
+)
+def test_a_folder_that_the_script_is_in_may_be_the_root_to_its_author(tmp_path: Path, script: str, text: str, expected: str | None) -> None:
+    word, command, read = last_word(script, text)
+    files = dict.fromkeys(("minillm/finetune.py", "minillm/only.py", "other/finetune.py", "eval.py", "other/eval.py"), "")
+    assert finder(tmp_path, files).program((word,), command, read, further_down=False) == expected
+
+
 def test_a_program_of_a_folder_that_git_makes_is_not_that_of_the_tree(tmp_path: Path) -> None:
     train = "from transformers import Trainer, TrainingArguments\nTrainer(args=TrainingArguments('o', per_device_train_batch_size=3))\n"
     run = "torchrun --nproc_per_node 8 /work/lib/train.py\n"

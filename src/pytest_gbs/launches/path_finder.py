@@ -202,14 +202,19 @@ class PathFinder:
         """The program or script at the root that an absolute path of two folders or more names, where the author has the tree.
 
         It is the only file of its name in the tree, which has no folder called like that, and the script does not have git make the folder.
+        Or it is in the folder called like that in which the script is, too, whatever the author has above it.
         """
         folder, _, name = path.rpartition("/")
-        if self._by_name.get(name) != [name] or not name.endswith((".py", *SCRIPTS)) or folder.count("/") < _DEEP:
+        named = self._by_name.get(name, ())
+        if not named or not name.endswith((".py", *SCRIPTS)) or folder.count("/") < _DEEP:
             return None
         called = folder.rpartition("/")[2]
         words = (word.text or "" for command in script.commands if clones(command) for word in command.words[2:])
-        made = {word.rstrip("/").rpartition("/")[2] for word in words if ":" not in word}  # the others are addresses
-        return None if called in made or called in self._folders else name
+        if called in {word.rstrip("/").rpartition("/")[2] for word in words if ":" not in word}:  # the others are addresses
+            return None
+        around = (each for each in upwards(script.path.rpartition("/")[0]) if each.rpartition("/")[2].lower() == called.lower())
+        agreeing = next((found for each in around if (found := f"{each}/{name}") in self.known), None)
+        return name if agreeing is None and list(named) == [name] and called not in self._folders else agreeing
 
     def _in_checkout(self, folder: Folder, command: Command) -> str | None:
         """The file that a path of several steps names after `cd /home/me/repository`, or `cd $PROJECT`: where the author has the tree.

@@ -37,7 +37,7 @@ def argument(call: ast.Call, *names: str, position: int = sys.maxsize) -> ast.ex
     return named if named is not None else call.args[position] if position < len(call.args) else None
 
 
-def given_parameters(call: ast.Call, function: ast.FunctionDef) -> list[tuple[str | None, ast.expr]] | None:
+def given_parameters(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[str | None, ast.expr]] | None:
     """What `call` gives each parameter of `function`, by name, None as that of `**more`; None if it is not plain which gets what."""
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     if is_unpacked(call) or len(call.args) > len(names):

@@ -43,6 +43,10 @@ class Changes:
         """Whether the dictionary that `scope` calls `name` may change before `line` other than by its own items and methods."""
         return self._by_part(name, scope, line, {(scope, name)})
 
+    def at_all(self, name: str, scope: Scope, line: int) -> bool:
+        """Whether the dictionary that `scope` calls `name` may change before `line`."""
+        return self._at_all(name, scope, line, set())
+
     def _at_all(self, name: str, scope: Scope, line: int, seen: set[tuple[Scope, str]]) -> bool:
         if (scope, name) in seen:
             return False

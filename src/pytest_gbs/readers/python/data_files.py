@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, LONGEST_LOADED, MOST_IMPORTED_MODULES
-from pytest_gbs.model.location import KeyPath, Location, Source, upwards
+from pytest_gbs.model.location import KeyPath, Location, Source, endings, upwards
 from pytest_gbs.model.program_context import Read
 from pytest_gbs.readers.json_reader import read_json
 from pytest_gbs.readers.python.results import CONFIGURATION, Entry, Items, Known, Lost, Made, Table, Value
@@ -23,14 +23,16 @@ _Span = tuple[int, int]
 def loaded(name: str, folder: str | None, read: Read, span: _Span) -> Table | None:
     """The mapping in the one file called `name` in `folder` or above it; None if there are several, none, or no mapping in it.
 
-    Without a folder `name` is the path of the file in the tree. All of the mapping is at `span`, where the program loads it.
+    Without a folder `name` is the path of the file in the tree. Where the author has the tree is not known: of an absolute path the last
+    three steps agree. All of the mapping is at `span`, where the program loads it.
     """
     if folder is None:
         source = read(name)
         return _table(source, span) if isinstance(source, Source) and name.endswith((".yaml", ".yml", ".json")) else None
-    if not name.endswith((".yaml", ".yml", ".json")) or name.startswith(("/", "~", "..")):
+    if not name.endswith((".yaml", ".yml", ".json")) or name.startswith(("~", "..")):
         return None
-    paths = dict.fromkeys(f"{each}/{name.removeprefix('./')}".removeprefix("./").lstrip("/") for each in (folder, *upwards(folder), ""))
+    names = endings(name, 3) if name.startswith("/") else (name.removeprefix("./"),)
+    paths = dict.fromkeys(f"{at}/{each}".removeprefix("./").lstrip("/") for each in names for at in (folder, *upwards(folder), ""))
     found = [source for path in paths if isinstance(source := read(path), Source)]
     return _table(found[0], span) if len(found) == 1 else None
 

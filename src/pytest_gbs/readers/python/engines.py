@@ -6,15 +6,16 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.readers.python.attributes import argument, is_unpacked
+from pytest_gbs.readers.python.attributes import argument, given_parameters, is_unpacked
 from pytest_gbs.readers.python.functions import returned_elsewhere
 from pytest_gbs.readers.python.results import Entry, Known, Lost, Table, Value, sets_batch
-from pytest_gbs.readers.python.scopes import Scope, Scopes
+from pytest_gbs.readers.python.scopes import Binding, Function, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
 _STEPS: Final = "gradient_accumulation_steps"
 _MICRO: Final = "train_micro_batch_size_per_gpu"
 _DIVIDES: Final = frozenset(("mpu", "mesh_param"))  # arguments of deepspeed.initialize that say how the processes share the model
+_MOST_HANDED: Final = 3  # functions that hand a configuration on
 
 
 def engines(scopes: Scopes) -> Iterator[tuple[ast.Call, Scope]]:
@@ -85,16 +86,29 @@ def _goes_back(call: ast.Call, names: frozenset[str], evaluator: Evaluator) -> b
     return any(isinstance(each, ast.Name) and each.id in parameters for each in bases)
 
 
-def _configuration(given: ast.Name, scope: Scope, evaluator: Evaluator) -> Value:
-    """The configuration called `given`, with the items that are set in one that something else makes."""
+def _configuration(given: ast.Name, scope: Scope, evaluator: Evaluator, left: int = _MOST_HANDED) -> Value:
+    """The configuration called `given`, with the items that are set in one that something else makes, handed on at most `left` times."""
     table, found = evaluator.value(given, scope), scope.binding(given)
-    if not isinstance(table, Lost) or found is None:
+    if found is None:
         return table
     where, binding = found
+    handed = _handed(binding, binding.parameter, evaluator.scopes) if binding.parameter is not None and left else None
+    if handed is not None and not evaluator.is_changed(given.id, where, given.lineno):
+        return _configuration(*handed, evaluator, left - 1)
+    if not isinstance(table, Lost):
+        return table
     call = binding.value if isinstance(binding.value, ast.Call) and binding.item < 0 else None
     written = returned_elsewhere(call, where, evaluator) if call is not None else None
     opened = written or Table({}, *evaluator.program.span(given), table)
     return evaluator.with_items(opened, given.id, given, where, given.lineno)
+
+
+def _handed(binding: Binding, function: Function, scopes: Scopes) -> tuple[ast.Name, Scope] | None:
+    """What the only call of `function` gives as the parameter of `binding`, if that has a name."""
+    calls = scopes.called.get(function.name) or []
+    given = given_parameters(calls[0][0], function) if len(calls) == 1 else None
+    value = next((each for name, each in given or () if name == getattr(binding.node, "arg", "")), None)
+    return (value, calls[0][1]) if isinstance(value, ast.Name) else None
 
 
 def _of_each_process(table: Table, given: ast.Name, scope: Scope, evaluator: Evaluator) -> Table:

@@ -210,6 +210,17 @@ def _set_variables(text: str) -> frozenset[str]:
     return frozenset(next(filter(None, match.groups()), "") for match in _sets().finditer(text))
 
 
+def _opened_around(given: ast.expr, scope: Scope) -> ast.expr | None:
+    """What the innermost `with` around `given` opens under that name; None if none does."""
+    if not isinstance(given, ast.Name):
+        return None
+    around = [each for each in ast.walk(scope.node) if isinstance(each, ast.With) and each.lineno <= given.lineno <= (each.end_lineno or 0)]
+    items = (item for each in sorted(around, key=lambda each: -each.lineno) for item in each.items)
+    return next(
+        (each.context_expr for each in items if isinstance(each.optional_vars, ast.Name) and each.optional_vars.id == given.id), None
+    )
+
+
 def _opened(given: ast.expr, scope: Scope) -> ast.expr | None:
     """The path of the file that `given` is or was read from: `open(path)`, `path.open()`, `path.read_text()`, `file.read()`; else None."""
     if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "read_text":
@@ -218,7 +229,7 @@ def _opened(given: ast.expr, scope: Scope) -> ast.expr | None:
         given = given.func.value
     found = scope.binding(given)
     bound = found[1] if found is not None else None
-    made = given if bound is None else bound.node.context_expr if isinstance(bound.node, ast.withitem) else bound.value
+    made = bound.value if bound is not None and not isinstance(bound.node, ast.withitem) else _opened_around(given, scope) or given
     if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):
         return made.args[0] if made.func.id == "open" and made.args else None
     return made.func.value if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == "open" else None

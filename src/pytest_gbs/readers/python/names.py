@@ -109,6 +109,10 @@ class Names(Parameters):
             return Table({}, table.start, table.stop, lost)
         return table
 
+    def is_changed(self, name: str, scope: Scope, line: int) -> bool:
+        """Whether the dictionary that `scope` calls `name` may change before `line`; also where that is not known."""
+        return self._changes is None or self._changes.at_all(name, scope, line)
+
     @cached_property
     def _changes(self) -> Changes | None:
         """What may change the dictionaries of the program, where the functions that it imports are looked for."""

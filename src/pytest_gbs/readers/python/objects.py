@@ -54,14 +54,16 @@ class Objects(Names):
             )
         if not isinstance(base, Made):
             return self._of_imported(node, scope) if isinstance(base, Lost) else self.lost(node)
-        changed = self._changed(node, scope) or self._processes(base, node.attr, node)
+        before = self._is_set_later(node, scope)
+        changed = (None if before else self._changed(node, scope)) or self._processes(base, node.attr, node)
         if changed is None and base.definition is not None and self._is_set_by_name(node.value):
             return self.lost(node)
         if changed is not None:
             return changed
-        if base.name in (NAMESPACE, CONFIGURATION):
-            reads = self._of_namespace if base.name == NAMESPACE else self._of_configuration
-            return reads(base, node.attr, node)
+        if base.name == NAMESPACE:
+            return self._of_namespace(base, node.attr, node, before=before)
+        if base.name == CONFIGURATION:
+            return self._of_configuration(base, node.attr, node)
         if node.attr in base.arguments.entries:
             return base.arguments.entries[node.attr][1]
         if base.arguments.rest is not None:
@@ -97,6 +99,15 @@ class Objects(Names):
         kept = [call.args for call, where in self.scopes.called["save_hyperparameters"] if where is inner and len(call.args) == 1]
         base = self.value(kept[0][0], inner) if len(kept) == 1 and isinstance(kept[0][0], ast.Name) else None
         return self._of_namespace(base, node.attr, node) if isinstance(base, Made) and base.name == NAMESPACE else None
+
+    def _is_set_later(self, node: ast.Attribute, scope: Scope) -> bool:
+        """Whether the program sets an attribute, but only after `node`, in a function that is called at one place.
+
+        Many take the file of DeepSpeed away from their arguments once they have read it: `args.deepspeed_config = None`.
+        """
+        sets = [change for each in self.scopes.attributes.get(node.attr, {}).values() for change in each]
+        is_once = scope is self.scopes.module or len(self.scopes.called.get(getattr(scope.node, "name", ""), ())) == 1
+        return bool(sets) and is_once and all(each.follows(scope, node.lineno) for each in sets)
 
     def _changed(self, node: ast.Attribute, scope: Scope) -> Value | None:
         """What an attribute was set to before, None if it never is."""

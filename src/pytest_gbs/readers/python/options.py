@@ -23,11 +23,11 @@ _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "a
 class Options(Evaluation):
     """The values of the options of one program."""
 
-    def _of_namespace(self, base: Made, name: str, node: ast.expr) -> Value:
-        """What argparse gives under `name`, unless the program sets that itself."""
-        if self._is_set(name) or base.arguments.rest is not None:
+    def _of_namespace(self, base: Made, name: str, node: ast.expr, *, before: bool = False) -> Value:
+        """What argparse gives under `name`, unless the program sets that itself; `before`: it does so only later."""
+        if (not before and self._is_set(name)) or base.arguments.rest is not None:
             return self.lost(node)
-        return base.arguments.entries[name][1] if name in base.arguments.entries else self._option_called(name, node)
+        return base.arguments.entries[name][1] if name in base.arguments.entries else self._option_called(name, node, before=before)
 
     @cached_property
     def options(self) -> dict[str, list[ast.Call]]:
@@ -38,7 +38,7 @@ class Options(Evaluation):
                 set_later = [each.arg for each in call.keywords if each.arg] if call.func.attr == "set_defaults" else []
                 for name in set_later or destinations(call):
                     found.setdefault(name, []).append(call)
-        for call in self._by_helpers():
+        for call in (*self._by_helpers(), *self._by_deepspeed()):
             found.setdefault(destinations(call)[0], []).append(call)
         return found
 
@@ -59,9 +59,13 @@ class Options(Evaluation):
             if defined is None or len(call.args) > len(names) or not _adds_flag(defined.function):
                 continue
             given = [ast.copy_location(ast.keyword(*each), each[1]) for each in zip(names[1:], call.args[1:], strict=False)]
-            method = ast.Attribute(ast.copy_location(ast.Name("parser", ast.Load()), call.func), "add_argument", ast.Load())
-            flag = ast.copy_location(ast.Constant(f"--{named}"), call.args[0])
-            yield ast.copy_location(ast.Call(ast.copy_location(method, call.func), [flag], [*given, *call.keywords]), call)
+            yield _adding(f"--{named}", [*given, *call.keywords], call)
+
+    def _by_deepspeed(self) -> Iterator[ast.Call]:
+        """Yield what DeepSpeed adds to a parser for the file of its configuration (007cca6, __init__.py, _add_core_arguments)."""
+        for call, _ in self.scopes.called.get("add_config_arguments", ()):
+            if self.scopes.qualified(call.func) == "deepspeed.add_config_arguments":
+                yield _adding("--deepspeed_config", [], call)
 
     @cached_property
     def foreign(self) -> frozenset[str]:
@@ -89,10 +93,10 @@ class Options(Evaluation):
         """The flags of argparse, each with the name under which its value is kept: `b` and `batch_size`, both `batch_size`."""
         return {flag: name for name, calls in self.options.items() for call in calls for flag in _flags(call)}
 
-    def _option_called(self, name: str, node: ast.expr) -> Value:
-        """What an option of argparse gives: its default, or what the command line has."""
+    def _option_called(self, name: str, node: ast.expr, *, before: bool = False) -> Value:
+        """What an option of argparse gives: its default, or what the command line has; `before` as above."""
         options = self.options.get(name, [])
-        if not options or len(options) > MOST_BINDINGS or self._is_set(name):
+        if not options or len(options) > MOST_BINDINGS or (not before and self._is_set(name)):
             return self.lost(node)
         found = self._agreed((self._of_option(each, node) for each in options), len(options), node)
         is_given = isinstance(found, Known) and found.at is not None
@@ -167,6 +171,12 @@ class Options(Evaluation):
         if found is not None:
             return found[1]
         return self.value(node.args[0], scope) if node.args else self.lost(node)
+
+
+def _adding(flag: str, keywords: list[ast.keyword], call: ast.Call) -> ast.Call:
+    """`parser.add_argument(flag, ...)`, which the function that is called at `call` does."""
+    method = ast.Attribute(ast.copy_location(ast.Name("parser", ast.Load()), call), "add_argument", ast.Load())
+    return ast.copy_location(ast.Call(ast.copy_location(method, call), [ast.copy_location(ast.Constant(flag), call)], keywords), call)
 
 
 def _adds_flag(function: ast.FunctionDef) -> bool:

@@ -71,6 +71,10 @@ class Change(NamedTuple):
         """All that the statement sets."""
         return self.statement.targets if isinstance(self.statement, ast.Assign) else [self.statement.target]
 
+    def follows(self, scope: Scope, line: int) -> bool:
+        """Whether it happens in `scope` after `line`, where nothing leads back there."""
+        return self.scope is scope and self.branch is None and self.statement.lineno > line
+
     def assigned(self, scope: Scope, line: int) -> ast.expr | None:
         """What `target` is set to, if that always happens in `scope` before `line`; else None."""
         straight = self.scope is scope and self.branch is None and self.statement.lineno < line
