@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from bisect import bisect_right
 from collections.abc import Callable
@@ -37,7 +38,7 @@ class Names(Parameters):
         if len(bindings) == 1 and isinstance(bindings[0].node, ast.ImportFrom):
             brought = self._imported(node)
             return self.with_items(brought, node.id, node, where, node.lineno) if isinstance(brought, Table) else brought
-        chosen = self.chosen(bindings, node.lineno, where) if where is scope else None
+        chosen = self.chosen(bindings, node.lineno, where) if where is scope else self._settled(bindings, where)
         if chosen is None and any(isinstance(each.node, ast.AugAssign) for each in bindings):
             return self.lost(node)
         settled = chosen or bindings
@@ -58,6 +59,23 @@ class Names(Parameters):
             if runs:
                 return chosen
         return None
+
+    def _settled(self, bindings: list[Binding], scope: Scope) -> list[Binding] | None:
+        """What is `chosen` of a name of the module for a function: at the end, if no function runs between the bindings; else None."""
+        first, last = (getattr(each.node, "lineno", 0) for each in (bindings[0], bindings[-1]))
+        if scope is not self.scopes.module or len(bindings) < 2 or not first:
+            return None
+        behind = bisect_right(self._running, first)
+        running = self._running[behind : behind + 1]
+        return self.chosen(bindings, sys.maxsize, scope) if not running or running[0] >= last else None
+
+    @cached_property
+    def _running(self) -> list[int]:
+        """The lines of the module that call what is neither imported nor built in: a function of the program may run there."""
+        module = self.scopes.module
+        calls = (call for call, scope in self.scopes.calls if scope is module)
+        names = ((next((each.id for each in ast.walk(call.func) if isinstance(each, ast.Name)), ""), call.lineno) for call in calls)
+        return sorted(line for name, line in names if name and name not in self.scopes.imported and not hasattr(builtins, name))
 
     def _of_the_cell(self, bindings: list[Binding], line: int) -> list[Binding]:
         """Those of `bindings` in the cell of a notebook that has `line`, where the order of the text is that of the run.
