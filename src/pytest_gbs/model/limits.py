@@ -56,6 +56,7 @@ MOST_PARENTS: Final = 200  # files that a file inherits from; the rest is not re
 DEEPEST_PARENTS: Final = 40  # files that inherit from each other; the rest is not read
 MOST_RESOLVERS: Final = 50  # functions that a program registers with OmegaConf; what those behind them give is unknown
 LONGEST_FUNCTION: Final = 300  # characters of one, and of the text that `eval` gets there; what a longer one gives is unknown
+LONGEST_TEXT: Final = 10_000  # characters of a text that a program puts together; a longer one is unknown
 LONGEST_INTERPOLATION: Final = 10_000  # characters of a value with `${...}`, before and after; the value of a longer one is unknown
 MOST_INTERPOLATED: Final = 100_000  # characters of all values with `${...}` in a configuration; one with more is UNREADABLE
 DEEPEST_INTERPOLATION: Final = 30  # interpolations within each other; the value of a deeper one is unknown

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from pytest_gbs.arithmetic.python_operators import OPERATORS
-from pytest_gbs.model.limits import LARGEST_PRODUCT, LONGEST_NUMBER, MOST_BINDINGS, MOST_POWER
+from pytest_gbs.model.limits import LARGEST_PRODUCT, LONGEST_NUMBER, LONGEST_TEXT, MOST_BINDINGS, MOST_POWER
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.python.paths import Paths
 from pytest_gbs.readers.python.results import CONFIGURATION, NAMESPACE, Items, Known, Made, Place, Table, Value
@@ -26,7 +26,11 @@ _COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
+    ast.In: lambda part, whole: part in whole,
+    ast.NotIn: lambda part, whole: part not in whole,
 }
+_AS_IT_IS: Final = -1
+"""What Python's parser says of a value in an f-string to which neither `!r`, `!s` nor `!a` is added."""
 
 
 class Expressions(Paths):
@@ -100,6 +104,8 @@ class Expressions(Paths):
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         if isinstance(left, Place) and isinstance(node.op, ast.Div):
             return self.joined([left, right], node)
+        if isinstance(node.op, ast.Add) and all(isinstance(each, Known) and isinstance(each.value, str) for each in (left, right)):
+            return self._put_together([left, right], node)
         if self.line is None and isinstance(node.op, (ast.Div, ast.FloorDiv)) and _counts_processes(node.right, scope):
             return self.lost(node)  # `64 // devices` is not a number of each process: it changes with the hardware
         computes = _power if isinstance(node.op, ast.Pow) else OPERATORS.get(type(node.op))
@@ -112,6 +118,21 @@ class Expressions(Paths):
         except (ArithmeticError, ValueError):
             return self.lost(node)
         return Known(result, *self.program.span(node)) if abs(result) <= LARGEST_PRODUCT else self.lost(node)
+
+    def _joinedstr(self, node: ast.JoinedStr, scope: Scope) -> Value:
+        """What an f-string is; lost if something in it is not known, or is put in in a form of its own: `f"{size:>4}"`."""
+        put_in = [each for each in node.values if isinstance(each, ast.FormattedValue)]
+        if any(each.conversion != _AS_IT_IS or each.format_spec is not None for each in put_in):
+            return self.lost(node)
+        return self._put_together(
+            [self.value(each.value if isinstance(each, ast.FormattedValue) else each, scope) for each in node.values], node
+        )
+
+    def _put_together(self, parts: list[Value], node: ast.expr) -> Value:
+        """The text that `parts` are one after the other, texts and whole numbers; lost if one is anything else, or it gets too long."""
+        texts = [str(each.value) for each in parts if isinstance(each, Known) and type(each.value) in (str, int)]
+        is_known = len(texts) == len(parts) and sum(map(len, texts)) <= LONGEST_TEXT
+        return Known("".join(texts), *self.program.span(node)) if is_known else self.lost(node)
 
     def _boolop(self, node: ast.BoolOp, scope: Scope) -> Value:
         for each in node.values:
