@@ -11,7 +11,7 @@ from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.command_settings import CommandSetting
 from pytest_gbs.readers.python.attributes import unparsed
-from pytest_gbs.readers.python.evaluation import Evaluation
+from pytest_gbs.readers.python.filled_options import FilledOptions
 from pytest_gbs.readers.python.results import NAMESPACE, Constant, Known, Lost, Made, Value
 from pytest_gbs.readers.python.scopes import Change, Scope
 
@@ -20,7 +20,7 @@ _OF_LAUNCHERS: Final = ("world_size", "local_rank")
 _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field", "typer.Option", "typer.Argument"))
 
 
-class Options(Evaluation):
+class Options(FilledOptions):
     """The values of the options of one program."""
 
     def _of_namespace(self, base: Made, name: str, node: ast.expr, *, before: bool = False) -> Value:
@@ -111,7 +111,8 @@ class Options(Evaluation):
             self.set_options[option, anew] = None  # while it is looked for
             changes = (change for each in self.scopes.attributes.get(option, {}).values() for change in each)
             bases = (self.value(change.target.value, change.scope) for change in changes if not (anew and _mentions(change, option)))
-            self.set_options[option, anew] = any(isinstance(base, Made) and base.name == NAMESPACE for base in bases)
+            is_set = any(isinstance(base, Made) and base.name == NAMESPACE for base in bases)
+            self.set_options[option, anew] = is_set or self.fills(option)
         found = self.set_options[option, anew]
         if found is None:
             self.looking.lowest = -1

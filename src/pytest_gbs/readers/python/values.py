@@ -10,12 +10,14 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from pytest_gbs.readers.python.attributes import argument
 from pytest_gbs.readers.python.classes import Classes
 from pytest_gbs.readers.python.library_calls import BUILT_IN, ENVIRONMENT, FROM_CLI, OF_LIBRARIES, TEXT_METHODS, library_argument
 from pytest_gbs.readers.python.parameters import RUNS
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
 
+_OF_THE_COMMAND: Final = "argv"
 _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
 
 
@@ -36,7 +38,7 @@ class Evaluator(Classes):
         options = self._options_elsewhere(node) if self.modules is not None and not last[:1].isupper() else None
         if options is not None:
             return Made(NAMESPACE, options, None, *self.program.span(node))
-        if last in ("parse_args", "parse_known_args") and not (node.args and isinstance(node.args[0], (ast.List, ast.Tuple))):
+        if last in ("parse_args", "parse_known_args") and not _is_of_the_program(argument(node, "args", position=0)):
             parser = self.origin(node.func.value, scope) if isinstance(node.func, ast.Attribute) and self.modules is not None else None
             given = self._options_elsewhere(parser, of_parser=True) if parser is not None else None
             return Made(NAMESPACE, given or Table({}, *self.program.span(node)), None, *self.program.span(node))
@@ -92,3 +94,10 @@ class Evaluator(Classes):
         if key.value in base.entries or base.rest is not None:
             return self._entry(base, key.value, node)
         return self.value(node.args[1], scope) if len(node.args) > 1 else Known(None, *self.program.span(node))
+
+
+def _is_of_the_program(words: ast.expr | None) -> bool:
+    """Whether a parser gets words that the program writes out or reads from elsewhere, instead of those of its command line."""
+    if not isinstance(words, ast.Call):
+        return isinstance(words, (ast.List, ast.Tuple, ast.Constant)) and getattr(words, "value", ...) is not None
+    return not any(_OF_THE_COMMAND in (getattr(each, "attr", ""), getattr(each, "id", "")) for each in ast.walk(words))

@@ -1,0 +1,115 @@
+"""Options that a program gives other values than its command line does, several at once: the batch is that of the command line no more."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import batches, checked
+
+PROGRAM = """\
+import argparse, json, yaml
+import torch
+from torch.utils.data import DataLoader, DistributedSampler
+from more import fill, keep, merged
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--config", default="", type=str)
+parser.add_argument("--rows", default=4, type=int)
+parser.add_argument("--lr", default=0.1, type=float)
+
+def load(path):
+    with open(path) as file:
+        return json.load(file)
+
+def main():
+    args = parser.parse_args()
+    {}
+    loader = DataLoader(data, batch_size=args.rows, sampler=DistributedSampler(data))
+    model = torch.nn.parallel.DistributedDataParallel(net)
+    for rows in loader:
+        optimizer.zero_grad()
+        model(rows).backward()
+        optimizer.step()
+
+main()
+"""
+# A file of the repository whose functions get the options.
+MORE = """\
+import json
+
+def keep(args):
+    print(args)
+
+def each_of(options, more):
+    for key in more:
+        setattr(options, key, more[key])
+
+def fill(args):
+    each_of(args, json.load(open(args.config)))
+
+def merged(options):
+    options.__dict__.update(json.load(open(options.config)))
+    return options
+"""
+
+
+def found(folder: Path, text: str, flags: str = "--config other.json") -> list[int | None]:
+    body = text.replace("\n", "\n    ")
+    files = {"train.py": PROGRAM.format(body), "more.py": MORE, "lr.json": '{"lr": 1}', "rows.json": '{"rows": 32}'}
+    return batches(checked(folder, {**files, "run.sh": f"torchrun --nproc_per_node 8 train.py {flags}\n"}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("parser.set_defaults(**load(args.config))\nargs = parser.parse_args()", id="defaults"),
+        pytest.param("for key, value in load(args.config).items():\n    setattr(args, key, value)", id="setattr"),
+        pytest.param("for key, value in load(args.config).items():\n    args.__setattr__(key, value)", id="its method"),
+        pytest.param("args.__dict__.update(load(args.config))", id="the dictionary of attributes"),
+        pytest.param("vars(args).update(load(args.config))", id="vars"),
+        pytest.param("known = vars(args)\nfor key, value in load(args.config).items():\n    known[key] = value", id="vars by a name"),
+        pytest.param("for key in load(args.config):\n    args.__dict__[key] = best(key)", id="an item of that dictionary"),
+        pytest.param("more = argparse.Namespace(**load(args.config))\nargs = parser.parse_args(namespace=more)", id="a namespace"),
+        pytest.param(
+            "for action in parser._actions:\n    action.default = best(action)\nargs = parser.parse_args()", id="the parser's own"
+        ),
+        pytest.param("fill(args)", id="a function of another file, by another"),
+        pytest.param("args = merged(args)", id="what a function of another file gives back"),
+        pytest.param("args = parser.parse_args(open(args.config).read().split())", id="words of a file"),
+        pytest.param("setattr(args, 'rows', best())", id="one of them by its name"),
+    ],
+)
+def test_an_option_that_a_file_may_give_is_unknown(text: str, tmp_path: Path) -> None:
+    assert found(tmp_path, text) == [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        pytest.param("pass", "--lr 1", id="nothing is filled"),
+        pytest.param(
+            "if args.config:\n    parser.set_defaults(**load(args.config))\n    args = parser.parse_args()", "--lr 1", id="no file is given"
+        ),
+        pytest.param("if args.config:\n    fill(args)", "--lr 1", id="no file is given to a function"),
+        pytest.param("keep(args)", "--lr 1", id="a function that only reads"),
+        pytest.param("for key in model:\n    setattr(model, key, best(key))", "--lr 1", id="another object"),
+        pytest.param("setattr(args, 'lr', best())", "--lr 1", id="another option"),
+        pytest.param("args.__dict__.update(lr=best())", "--lr 1", id="another option of its dictionary"),
+        pytest.param(
+            "with open('lr.json') as file:\n    vars(args).update(json.load(file))", "--lr 1", id="a file that gives another option"
+        ),
+        pytest.param(
+            "with open(args.config) as file:\n    more = json.load(file)\nfor key, value in more.items():\n    setattr(args, key, value)",
+            "--config lr.json",
+            id="a file that the command line names",
+        ),
+        pytest.param("args = parser.parse_args(args=None)", "--lr 1", id="the words of the command line"),
+    ],
+)
+def test_an_option_that_nothing_else_gives_is_known(text: str, flags: str, tmp_path: Path) -> None:
+    assert found(tmp_path, text, flags) == [32]
+
+
+def test_a_file_that_gives_the_batch_leaves_it_unknown(tmp_path: Path) -> None:
+    text = "with open(args.config) as file:\n    vars(args).update(json.load(file))"
+    assert found(tmp_path, text, "--config rows.json") == [None]
