@@ -77,6 +77,7 @@ def found(folder: Path, text: str, flags: str = "--config other.json") -> list[i
         pytest.param("args = merged(args)", id="what a function of another file gives back"),
         pytest.param("args = parser.parse_args(open(args.config).read().split())", id="words of a file"),
         pytest.param("setattr(args, 'rows', best())", id="one of them by its name"),
+        pytest.param("if args.rows < 16:\n    fill(args)", id="where the batch itself decides"),
     ],
 )
 def test_an_option_that_a_file_may_give_is_unknown(text: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a function finds of a name that the module binds several times."""
+"""What a function finds of a name that the module binds several times, and texts that are put together."""
 
 import pytest
 
@@ -25,3 +25,25 @@ CHOSEN = "import torch\n\ndef read():\n    return batch\n\nmodel = 70\n{}\nfound
 )
 def test_the_last_that_runs_counts_if_no_function_runs_before(text: str, expected: int | None) -> None:
     assert constant(evaluator_of(CHOSEN.format(text)), "found") == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        pytest.param("f'{model:>4}'", None, id="in a form of its own"),
+        pytest.param("f'{name!r}'", None, id="as Python writes it"),
+        pytest.param("f'{0.5}'", None, id="a fraction"),
+        pytest.param("f'{best()}.json'", None, id="not known"),
+        pytest.param("name + best()", None, id="an unknown end"),
+        pytest.param("name + model", None, id="a number is no text"),
+        pytest.param("f'{many}{many}'", None, id="too long"),
+        pytest.param("7 in name", None, id="a number in a text"),
+        pytest.param("f'conf/{name}-{model}.json'", "conf/zero-70.json", id="an f-string"),
+        pytest.param("'conf/' + name + '.json'", "conf/zero.json", id="added"),
+        pytest.param("'zer' in name", True, id="a part of a text"),
+        pytest.param("'one' not in f'{name}2'", True, id="no part of it"),
+    ],
+)
+def test_texts_that_a_program_puts_together(written: str, expected: object) -> None:
+    text = f"model = 70\nname = 'zero'\nmany = '{'x' * 6_000}'\nfound = {written}\n"
+    assert constant(evaluator_of(text), "found") == expected

@@ -56,6 +56,7 @@ class Evaluation:
         self.depth = 0
         self.set_options: dict[tuple[str, bool], bool | None] = {}
         self.filled: set[object] | None = None  # the options that the program fills, several at once
+        self.is_filling = False  # while these are looked for
         self.settings = {each.name: (number, each) for number, each in enumerate(line.settings)} if line is not None else {}
         self.unset: list[tuple[int, int, str]] = []  # variables that are taken to be unset, and where they are asked for
         self.abbreviated: dict[tuple[str, ...], bool] = {}

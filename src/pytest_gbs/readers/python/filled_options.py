@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.model.location import grouped
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import argument, given_parameters
 from pytest_gbs.readers.python.evaluation import Evaluation
@@ -38,8 +39,11 @@ class FilledOptions(Evaluation):
 
     def fills(self, option: str) -> bool:
         """Whether the program may give `option` another value together with others: `for key in more: setattr(args, key, more[key])`."""
+        if self.filled is None and self.is_filling:
+            self.looking.lowest = -1  # what decides about it is asked for before anything is filled
+            return False
         if self.filled is None:
-            self.filled = set()  # while it is looked for: what decides about it is asked for before anything is filled
+            self.is_filling = True
             own = self._filled() if any(sign in self.program.text for sign in _SIGNS) else ()
             self.filled = {*own, *self._filled_elsewhere()}
         return option in self.filled or ... in self.filled
@@ -65,12 +69,17 @@ class FilledOptions(Evaluation):
         modules = self.modules
         if modules is None:
             return
+        elsewhere, known = _Elsewhere(modules), dict[tuple[str, Scope], bool]()
         for call, scope in self.scopes.calls:
-            given = [each for each in _given(call) if each.id.lower().endswith(_CALLED) and self._is_options(each, scope)]
+            named = [each for each in _given(call) if each.id.lower().endswith(_CALLED)]
+            for each in named:
+                if (each.id, scope) not in known:
+                    known[each.id, scope] = self._is_options(each, scope)
+            given = {each.id for each in named if known[each.id, scope]}
             defined = modules.called(call, self.program) if given else None
             if defined is not None and defined.program is not self.program and self._may_run(self.scopes.done.get(call), scope):
-                for name in _parameters(call, {each.id for each in given}, defined):
-                    yield from _filled_by(defined, name, modules, _MOST_HANDED)
+                for name in _parameters(call, given, defined):
+                    yield from elsewhere.filled(defined, name, _MOST_HANDED)
 
     def _is_options(self, node: ast.expr, scope: Scope) -> bool:
         value = self.value(node, scope)
@@ -94,9 +103,41 @@ class FilledOptions(Evaluation):
         """Whether what is in `branch` of `scope` may run: not if no call of the function does."""
         if self.runs(branch, scope) is False:
             return False
+        if scope.class_around is not None:
+            return True
         calls = self.scopes.called.get(getattr(scope.node, "name", ""), ())[:MOST_BINDINGS] if left else ()
         around = [self._may_run(self.scopes.done.get(call), where, left - 1) for call, where in calls]
         return any(around) if around else True
+
+
+class _Elsewhere:
+    """What functions fill of the options that they get, each looked at once."""
+
+    def __init__(self, modules: Modules) -> None:
+        self.modules = modules
+        self.seen: set[tuple[ast.AST, str]] = set()
+        self.fillings: dict[Scope, dict[Scope, list[Filling]]] = {}  # of each program, by its functions
+        self.calls: dict[Scope, dict[Scope, list[ast.Call]]] = {}
+
+    def filled(self, defined: Defined, parameter: str, left: int) -> Iterator[object]:
+        """Yield what a function fills of the options that `parameter` is, itself or by others to which it hands them on."""
+        if (defined.function, parameter) in self.seen:
+            return
+        self.seen.add((defined.function, parameter))
+        scopes = defined.program.scopes
+        scope = scopes.inner[defined.function]
+        if scopes.module not in self.fillings:
+            fills = any(sign in defined.program.text for sign in _SIGNS)
+            self.fillings[scopes.module] = grouped((each.of, each) for each in fillings(scopes)) if fills else {}
+            self.calls[scopes.module] = grouped((where, call) for call, where in scopes.calls)
+        for each in self.fillings[scopes.module].get(scope, ()):
+            if isinstance(each.filled, ast.Name) and each.filled.id == parameter:
+                yield each.keys.value if isinstance(each.keys, ast.Constant) else ...
+        for call in self.calls[scopes.module].get(scope, ()) if left else ():
+            further = self.modules.called(call, defined.program) if any(each.id == parameter for each in _given(call)) else None
+            if further is not None:
+                for name in _parameters(call, (parameter,), further):
+                    yield from self.filled(further, name, left - 1)
 
 
 def _given(call: ast.Call) -> Iterator[ast.Name]:
@@ -110,21 +151,6 @@ def _parameters(call: ast.Call, names: Container[str], defined: Defined) -> Iter
     for name, each in given_parameters(call, defined.function) or ():
         if name is not None and isinstance(each, ast.Name) and each.id in names:
             yield name
-
-
-def _filled_by(defined: Defined, parameter: str, modules: Modules, left: int) -> Iterator[object]:
-    """Yield what a function fills of the options that `parameter` is, itself or by another to which it hands them on."""
-    scopes = defined.program.scopes
-    scope = scopes.inner[defined.function]
-    for each in fillings(scopes) if any(sign in defined.program.text for sign in _SIGNS) else ():
-        if isinstance(each.filled, ast.Name) and each.filled.id == parameter and each.of is scope:
-            yield each.keys.value if isinstance(each.keys, ast.Constant) else ...
-    inside = (call for call, where in scopes.calls if where is scope and any(each.id == parameter for each in _given(call)))
-    for call in inside if left else ():
-        further = modules.called(call, defined.program)
-        if further is not None:
-            for name in _parameters(call, (parameter,), further):
-                yield from _filled_by(further, name, modules, left - 1)
 
 
 def fillings(scopes: Scopes) -> Iterator[Filling]:

@@ -111,12 +111,11 @@ class Options(FilledOptions):
             self.set_options[option, anew] = None  # while it is looked for
             changes = (change for each in self.scopes.attributes.get(option, {}).values() for change in each)
             bases = (self.value(change.target.value, change.scope) for change in changes if not (anew and _mentions(change, option)))
-            is_set = any(isinstance(base, Made) and base.name == NAMESPACE for base in bases)
-            self.set_options[option, anew] = is_set or self.fills(option)
+            self.set_options[option, anew] = any(isinstance(base, Made) and base.name == NAMESPACE for base in bases)
         found = self.set_options[option, anew]
         if found is None:
             self.looking.lowest = -1
-        return bool(found)
+        return bool(found) or self.fills(option)
 
     def _of_option(self, option: ast.Call, node: ast.expr) -> Value:
         """What one option of argparse or click gives: its default, or what the command line has."""
