@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_gbs.model.limits import MOST_HANDED_THROUGH
 from pytest_gbs.readers.python.attributes import argument, given_parameters, is_unpacked
 from pytest_gbs.readers.python.functions import returned_elsewhere
 from pytest_gbs.readers.python.results import Entry, Known, Lost, Table, Value, sets_batch
@@ -15,7 +16,6 @@ from pytest_gbs.readers.python.values import Evaluator
 _STEPS: Final = "gradient_accumulation_steps"
 _MICRO: Final = "train_micro_batch_size_per_gpu"
 _DIVIDES: Final = frozenset(("mpu", "mesh_param"))  # arguments of deepspeed.initialize that say how the processes share the model
-_MOST_HANDED: Final = 3  # functions that hand a configuration on
 
 
 def engines(scopes: Scopes) -> Iterator[tuple[ast.Call, Scope]]:
@@ -86,7 +86,7 @@ def _goes_back(call: ast.Call, names: frozenset[str], evaluator: Evaluator) -> b
     return any(isinstance(each, ast.Name) and each.id in parameters for each in bases)
 
 
-def _configuration(given: ast.Name, scope: Scope, evaluator: Evaluator, left: int = _MOST_HANDED) -> Value:
+def _configuration(given: ast.Name, scope: Scope, evaluator: Evaluator, left: int = MOST_HANDED_THROUGH) -> Value:
     """The configuration called `given`, with the items that are set in one that something else makes, handed on at most `left` times."""
     table, found = evaluator.value(given, scope), scope.binding(given)
     if found is None:

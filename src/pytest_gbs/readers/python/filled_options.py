@@ -6,7 +6,7 @@ import ast
 from collections.abc import Container, Iterator
 from typing import Final
 
-from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.model.limits import MOST_BINDINGS, MOST_HANDED_THROUGH
 from pytest_gbs.model.location import grouped
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import argument, given_parameters
@@ -20,8 +20,6 @@ _CALLED: Final = ("args", "opt", "opts", "options", "flags", "params", "config",
 # What must be in the text of a program that fills its options itself.
 _SIGNS: Final = ("setattr", "__dict__", "vars(", "set_defaults", "namespace", "._actions")
 _PARSING: Final = ("parse_args", "parse_known_args", "parse_intermixed_args")
-_MOST_AROUND: Final = 3  # functions around a statement of which is asked whether they are called
-_MOST_HANDED: Final = 2  # functions of other files that hand the options on
 
 
 class Filling(NamedTuple):
@@ -79,7 +77,7 @@ class FilledOptions(Evaluation):
             defined = modules.called(call, self.program) if given else None
             if defined is not None and defined.program is not self.program and self._may_run(self.scopes.done.get(call), scope):
                 for name in _parameters(call, given, defined):
-                    yield from elsewhere.filled(defined, name, _MOST_HANDED)
+                    yield from elsewhere.filled(defined, name, MOST_HANDED_THROUGH)
 
     def _is_options(self, node: ast.expr, scope: Scope) -> bool:
         value = self.value(node, scope)
@@ -99,7 +97,7 @@ class FilledOptions(Evaluation):
         else:
             yield ...
 
-    def _may_run(self, branch: Branch | None, scope: Scope, left: int = _MOST_AROUND) -> bool:
+    def _may_run(self, branch: Branch | None, scope: Scope, left: int = MOST_HANDED_THROUGH) -> bool:
         """Whether what is in `branch` of `scope` may run: not if no call of the function does."""
         if self.runs(branch, scope) is False:
             return False
