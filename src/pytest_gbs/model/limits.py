@@ -75,9 +75,7 @@ MOST_BINDINGS: Final = 100  # assignments of a name, calls of a function, option
 DEEPEST_EXPRESSION: Final = 40  # names that lead to names, and expressions within each other; the value of a deeper one is unknown
 MOST_FACTORS: Final = 40  # factors of the batch that a program computes; the rest is not looked at
 MOST_IMPORTED_MODULES: Final = 20  # files of its repository that a program imports; what a later one does is unknown
-MOST_HANDED_THROUGH: Final = (
-    3  # functions that hand a configuration, or the options of a program, on; what further ones do with it is not known
-)
+MOST_HANDED_THROUGH: Final = 3  # functions that hand a configuration or options on; what further ones do with it is not known
 LONGEST_LOADED: Final = 100_000  # characters of a YAML or JSON file that a program loads by its name; what a longer one gives is unknown
 MOST_TRAINING_RECORDS: Final = 50  # batches that a notebook's saved outputs print; later ones are not compared with its source
 LONGEST_RECORD: Final = 1_500  # characters of an output around such a batch; what is further away says nothing of it
