@@ -131,6 +131,39 @@ def test_arguments_of_a_trainer_that_trains_have_its_defaults(tmp_path: Path, te
     assert sizes(run(tmp_path, ARGUMENTS + text)) == expected
 
 
+BOTH = {Name.MICRO_BATCH_SIZE: 4, Name.GRADIENT_ACCUMULATION_STEPS: 2}
+STEPS = {Name.GRADIENT_ACCUMULATION_STEPS: 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("args.set_dataloader(train_batch_size=16)", {}, id="a method sets it"),
+        pytest.param("for key in more:\n    setattr(args, key, more[key])", {}, id="setattr"),
+        pytest.param("vars(args).update(more)", {}, id="its dictionary"),
+        pytest.param("grow(args)", STEPS, id="a function"),
+        pytest.param("grown = both(args)", STEPS, id="a function by another"),
+        pytest.param("tune(args)", STEPS, id="a function of another file"),
+        pytest.param("trainer = Trainer(model, args)\ntrainer.args.per_device_train_batch_size = best()", STEPS, id="through the trainer"),
+        pytest.param("trainer = Trainer(model, args=args)\ntrainer.args.per_device_train_batch_size = 4", STEPS, id="through it, by name"),
+        pytest.param("show(args)", BOTH, id="a function that reads"),
+        pytest.param("setattr(args, 'seed', 7)", BOTH, id="another argument"),
+        pytest.param("judge = Trainer(model, other)\njudge.args.per_device_train_batch_size = 8", BOTH, id="another trainer's"),
+        pytest.param("for key in more:\n    setattr(model, key, more[key])", BOTH, id="another object"),
+    ],
+)
+def test_arguments_that_change_otherwise_than_by_their_name(tmp_path: Path, text: str, expected: dict[str, int]) -> None:
+    functions = (
+        "from tuning import tune\n"
+        "def grow(given):\n    given.per_device_train_batch_size *= 2\n"
+        "def both(each):\n    grow(each)\n    return each\n"
+        "def show(given):\n    print(given.per_device_train_batch_size)\n"
+    )
+    made = 'args = TrainingArguments("out", per_device_train_batch_size=4, gradient_accumulation_steps=2)\n'
+    (tmp_path / "tuning.py").write_text("def tune(given):\n    given.per_device_train_batch_size = fit(given)\n", encoding="utf-8")
+    assert sizes(run(tmp_path, f"{ARGUMENTS}{functions}{made}{text}\n{TRAINS}")) == expected
+
+
 @pytest.mark.parametrize(
     ("text", "title", "micro"),
     [

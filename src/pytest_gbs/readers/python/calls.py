@@ -82,12 +82,18 @@ def _unbound(name: str, scopes: Scopes) -> tuple[str, ...]:
 def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes, evaluator: Evaluator) -> Table:
     """`table` with the attributes that are set on what the call made: `args.gradient_accumulation_steps = 4`.
 
-    What one of its methods sets (`args.set_dataloader(train_batch_size=16)`) is not known.
+    What one of its methods sets (`args.set_dataloader(train_batch_size=16)`), a function that gets it or `setattr` is not known.
     """
+    lost, place = evaluator.lost(call), evaluator.program.span(call)
     for setter in _SETTERS:
         bases = (other.func.value for other, _ in scopes.called.get(setter, ()) if isinstance(other.func, ast.Attribute))
         if any(isinstance(base, ast.Name) and base.id in scope.named.get(call, ()) for base in bases):
-            table = table._replace(rest=table.rest or evaluator.lost(call))
+            table.entries.update(dict.fromkeys(_TRAINER_SIZES, (place, lost)))
+    otherwise = {each for name in scope.named.get(call, ()) for each in evaluator.set_otherwise(name, scope)}
+    if ... in otherwise:
+        otherwise.update(table.entries)
+        table = table._replace(rest=table.rest or lost)
+    table.entries.update({each: (place, lost) for each in otherwise if isinstance(each, str)})
     for name in scope.named.get(call, ()):
         for change in scopes.changes.get(name, ()):
             if isinstance(change.target, ast.Attribute) and change.statement.lineno >= call.lineno:
@@ -133,11 +139,19 @@ def _without_changed(table: Table, holders: Iterable[tuple[str, str]], scopes: S
 
 
 def _held(scopes: Scopes) -> dict[ast.AST, list[tuple[str, str]]]:
-    """What calls are handed to others by name, with the names of what these make: `config = Config(train=Train(...))`."""
+    """What calls are handed to others by name, with the names of what these make: `config = Config(train=Train(...))`.
+
+    A trainer has what it gets second as its `args`: `trainer = Trainer(model, args)`.
+    """
     found: dict[ast.AST, list[tuple[str, str]]] = {}
     for scope in dict.fromkeys(scope for _, scope in scopes.calls):
         for outer, names in scope.named.items():
-            for keyword in outer.keywords if isinstance(outer, ast.Call) else ():
-                if keyword.arg is not None and isinstance(keyword.value, ast.Call):
-                    found.setdefault(keyword.value, []).extend((name, keyword.arg) for name in names)
+            if not isinstance(outer, ast.Call):
+                continue
+            second = [("args", outer.args[1])] if len(outer.args) > 1 else []
+            for key, value in (*((each.arg, each.value) for each in outer.keywords), *second):
+                bound = scope.binding(value)
+                made = bound[1].value if bound is not None else value
+                if key is not None and isinstance(made, ast.Call):
+                    found.setdefault(made, []).extend((name, key) for name in names)
     return found

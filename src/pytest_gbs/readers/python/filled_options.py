@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS, MOST_HANDED_THROUGH
@@ -12,6 +13,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.attributes import argument, given_parameters
 from pytest_gbs.readers.python.evaluation import Evaluation
 from pytest_gbs.readers.python.modules import Defined, Modules
+from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Table
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
 
@@ -32,11 +34,20 @@ class Filling(NamedTuple):
     scope: Scope
 
 
+class _Continued(NamedTuple):
+    """An attribute that is computed from what it was."""
+
+    attribute: str
+
+
 class FilledOptions(Evaluation):
     """Which options one program fills itself."""
 
-    def fills(self, option: str) -> bool:
-        """Whether the program may give `option` another value together with others: `for key in more: setattr(args, key, more[key])`."""
+    def fills(self, option: str, *, anew: bool = False) -> bool:
+        """Whether the program may give `option` another value together with others: `for key in more: setattr(args, key, more[key])`.
+
+        With `anew` only what does not follow from the option's own value counts.
+        """
         if self.filled is None and self.is_filling:
             self.looking.lowest = -1  # what decides about it is asked for before anything is filled
             return False
@@ -44,7 +55,7 @@ class FilledOptions(Evaluation):
             self.is_filling = True
             own = self._filled() if any(sign in self.program.text for sign in _SIGNS) else ()
             self.filled = {*own, *self._filled_elsewhere()}
-        return option in self.filled or ... in self.filled
+        return not self.filled.isdisjoint((option, ...) if anew else (option, ..., _Continued(option)))
 
     def _filled(self) -> Iterator[object]:
         """Yield the names of the options that the program fills; an ellipsis if it may be any."""
@@ -63,21 +74,40 @@ class FilledOptions(Evaluation):
                 yield from self._keys(filling.keys, filling.scope)
 
     def _filled_elsewhere(self) -> Iterator[object]:
-        """Yield what functions of other files fill of the options that they get."""
-        modules = self.modules
-        if modules is None:
-            return
-        elsewhere, known = _Elsewhere(modules), dict[tuple[str, Scope], bool]()
-        for call, scope in self.scopes.calls:
-            named = [each for each in _given(call) if each.id.lower().endswith(_CALLED)]
-            for each in named:
+        """Yield what functions of other files set of the options that they get."""
+        known = dict[tuple[str, Scope], bool]()
+        for call, scope in self.scopes.calls if self.modules is not None else ():
+            here = isinstance(scope.bound(call.func), ast.FunctionDef)  # what it sets is seen where it is
+            for each in _given(call) if not here else ():
+                if not each.id.lower().endswith(_CALLED):
+                    continue
                 if (each.id, scope) not in known:
                     known[each.id, scope] = self._is_options(each, scope)
-            given = {each.id for each in named if known[each.id, scope]}
-            defined = modules.called(call, self.program) if given else None
-            if defined is not None and defined.program is not self.program and self._may_run(self.scopes.done.get(call), scope):
-                for name in _parameters(call, given, defined):
-                    yield from elsewhere.filled(defined, name, MOST_HANDED_THROUGH)
+                if known[each.id, scope] and self._may_run(self.scopes.done.get(call), scope):
+                    yield from self._functions.sets(call, each.id, self.program)
+
+    def set_otherwise(self, name: str, scope: Scope) -> Iterator[object]:
+        """Yield the attributes that the program sets of what `scope` calls `name`, but for statements that name them; an ellipsis: any."""
+        for filling in self._fillings.get((scope, name), ()):
+            if self._may_run(filling.branch, filling.scope):
+                yield from self._keys(filling.keys, filling.scope)
+        for call in self._handing.get((scope, name), ()) if self.modules is not None else ():
+            for each in self._functions.sets(call, name, self.program):
+                yield each.attribute if isinstance(each, _Continued) else each
+
+    @cached_property
+    def _functions(self) -> _Functions:
+        assert self.modules is not None, "nothing is looked for in other files"
+        return _Functions(self.modules)
+
+    @cached_property
+    def _fillings(self) -> dict[tuple[Scope, str], list[Filling]]:
+        found = fillings(self.scopes) if any(sign in self.program.text for sign in _SIGNS) else ()
+        return grouped(((each.of, each.filled.id), each) for each in found if isinstance(each.filled, ast.Name))
+
+    @cached_property
+    def _handing(self) -> dict[tuple[Scope, str], list[ast.Call]]:
+        return grouped(((scope, each.id), call) for call, scope in self.scopes.calls for each in _given(call))
 
     def _is_options(self, node: ast.expr, scope: Scope) -> bool:
         value = self.value(node, scope)
@@ -108,47 +138,54 @@ class FilledOptions(Evaluation):
         return any(around) if around else True
 
 
-class _Elsewhere:
-    """What functions fill of the options that they get, each looked at once."""
+class _Functions:
+    """What functions set of the object that they get, each looked at once."""
 
     def __init__(self, modules: Modules) -> None:
         self.modules = modules
-        self.seen: set[tuple[ast.AST, str]] = set()
+        self.found: dict[tuple[ast.AST, str], set[object]] = {}
         self.fillings: dict[Scope, dict[Scope, list[Filling]]] = {}  # of each program, by its functions
         self.calls: dict[Scope, dict[Scope, list[ast.Call]]] = {}
 
-    def filled(self, defined: Defined, parameter: str, left: int) -> Iterator[object]:
-        """Yield what a function fills of the options that `parameter` is, itself or by others to which it hands them on."""
-        if (defined.function, parameter) in self.seen:
-            return
-        self.seen.add((defined.function, parameter))
+    def sets(self, call: ast.Call, name: str, program: Program, left: int = MOST_HANDED_THROUGH) -> set[object]:
+        """The attributes that the function which gets `name` from `call` sets, itself or by others; an ellipsis if it may be any."""
+        defined = self.modules.called(call, program)
+        given = given_parameters(call, defined.function) if defined is not None else None
+        if defined is None or given is None:
+            return set()
+        parameters = [parameter for parameter, each in given if parameter is not None and isinstance(each, ast.Name) and each.id == name]
+        return {each for parameter in parameters for each in self._set_by(defined, parameter, left)}
+
+    def _set_by(self, defined: Defined, parameter: str, left: int) -> set[object]:
+        key = defined.function, parameter
+        if key not in self.found:
+            self.found[key] = set()  # while it is looked at
+            self.found[key] = set(self._changes(defined, parameter, left))
+        return self.found[key]
+
+    def _changes(self, defined: Defined, parameter: str, left: int) -> Iterator[object]:
         scopes = defined.program.scopes
         scope = scopes.inner[defined.function]
         if scopes.module not in self.fillings:
             fills = any(sign in defined.program.text for sign in _SIGNS)
             self.fillings[scopes.module] = grouped((each.of, each) for each in fillings(scopes)) if fills else {}
             self.calls[scopes.module] = grouped((where, call) for call, where in scopes.calls)
+        for change in scopes.changes.get(parameter, ()):
+            if change.scope is scope and isinstance(change.target, ast.Attribute):
+                attribute = change.target.attr
+                yield _Continued(attribute) if change.continues(attribute) else attribute
         for each in self.fillings[scopes.module].get(scope, ()):
             if isinstance(each.filled, ast.Name) and each.filled.id == parameter:
                 yield each.keys.value if isinstance(each.keys, ast.Constant) else ...
         for call in self.calls[scopes.module].get(scope, ()) if left else ():
-            further = self.modules.called(call, defined.program) if any(each.id == parameter for each in _given(call)) else None
-            if further is not None:
-                for name in _parameters(call, (parameter,), further):
-                    yield from self.filled(further, name, left - 1)
+            if any(each.id == parameter for each in _given(call)):
+                yield from self.sets(call, parameter, defined.program, left - 1)
 
 
 def _given(call: ast.Call) -> Iterator[ast.Name]:
     """Yield the names that `call` is given."""
     given = (*call.args, *(each.value for each in call.keywords))
     return (each for each in given if isinstance(each, ast.Name))
-
-
-def _parameters(call: ast.Call, names: Container[str], defined: Defined) -> Iterator[str]:
-    """Yield the parameters of a function as which `call` gives it one of `names`."""
-    for name, each in given_parameters(call, defined.function) or ():
-        if name is not None and isinstance(each, ast.Name) and each.id in names:
-            yield name
 
 
 def fillings(scopes: Scopes) -> Iterator[Filling]:

@@ -13,7 +13,7 @@ from pytest_gbs.readers.command_settings import CommandSetting
 from pytest_gbs.readers.python.attributes import unparsed
 from pytest_gbs.readers.python.filled_options import FilledOptions
 from pytest_gbs.readers.python.results import NAMESPACE, Constant, Known, Lost, Made, Value
-from pytest_gbs.readers.python.scopes import Change, Scope
+from pytest_gbs.readers.python.scopes import Scope
 
 # Options that a launcher decides, whatever their default is: `init_distributed_mode(args)` of another file sets them.
 _OF_LAUNCHERS: Final = ("world_size", "local_rank")
@@ -110,12 +110,12 @@ class Options(FilledOptions):
         if (option, anew) not in self.set_options:
             self.set_options[option, anew] = None  # while it is looked for
             changes = (change for each in self.scopes.attributes.get(option, {}).values() for change in each)
-            bases = (self.value(change.target.value, change.scope) for change in changes if not (anew and _mentions(change, option)))
+            bases = (self.value(change.target.value, change.scope) for change in changes if not (anew and change.continues(option)))
             self.set_options[option, anew] = any(isinstance(base, Made) and base.name == NAMESPACE for base in bases)
         found = self.set_options[option, anew]
         if found is None:
             self.looking.lowest = -1
-        return bool(found) or self.fills(option)
+        return bool(found) or self.fills(option, anew=anew)
 
     def _of_option(self, option: ast.Call, node: ast.expr) -> Value:
         """What one option of argparse or click gives: its default, or what the command line has."""
@@ -209,14 +209,6 @@ def _as_type(found: Known, kind: str) -> Known | None:
 def _is_plain(call: ast.Call) -> bool:
     """Whether all names and settings of an option are written out."""
     return all(isinstance(each, ast.Constant) for each in call.args) and all(each.arg for each in call.keywords)
-
-
-def _mentions(change: Change, attribute: str) -> bool:
-    """Whether a statement computes an attribute from what it was: `args.batch = args.batch // ranks`."""
-    if isinstance(change.statement, ast.AugAssign):
-        return True
-    nodes = ast.walk(change.statement.value) if change.statement.value is not None else ()
-    return any(isinstance(node, ast.Attribute) and node.attr == attribute for node in nodes)
 
 
 def _flags(call: ast.Call) -> tuple[str, ...]:

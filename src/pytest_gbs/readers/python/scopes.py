@@ -71,6 +71,13 @@ class Change(NamedTuple):
         """All that the statement sets."""
         return self.statement.targets if isinstance(self.statement, ast.Assign) else [self.statement.target]
 
+    def continues(self, attribute: str) -> bool:
+        """Whether it computes an attribute from what it was: `args.batch = args.batch // ranks`."""
+        if isinstance(self.statement, ast.AugAssign):
+            return True
+        nodes = ast.walk(self.statement.value) if self.statement.value is not None else ()
+        return any(isinstance(node, ast.Attribute) and node.attr == attribute for node in nodes)
+
     def follows(self, scope: Scope, line: int) -> bool:
         """Whether it happens in `scope` after `line`, where nothing leads back there."""
         return self.scope is scope and self.branch is None and self.statement.lineno > line
