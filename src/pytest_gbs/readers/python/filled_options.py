@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_BINDINGS, MOST_HANDED_THROUGH
@@ -54,7 +55,7 @@ class FilledOptions(Evaluation):
         if self.filled is None:
             self.is_filling = True
             own = self._filled() if any(sign in self.program.text for sign in _SIGNS) else ()
-            self.filled = {*own, *self._filled_elsewhere()}
+            self.filled = set(_up_to_any(chain(own, self._filled_elsewhere())))
         return not self.filled.isdisjoint((option, ...) if anew else (option, ..., _Continued(option)))
 
     def _filled(self) -> Iterator[object]:
@@ -86,8 +87,11 @@ class FilledOptions(Evaluation):
                 if known[each.id, scope] and self._may_run(self.scopes.done.get(call), scope):
                     yield from self._functions.sets(call, each.id, self.program)
 
-    def set_otherwise(self, name: str, scope: Scope) -> Iterator[object]:
-        """Yield the attributes that the program sets of what `scope` calls `name`, but for statements that name them; an ellipsis: any."""
+    def set_otherwise(self, name: str, scope: Scope) -> set[object]:
+        """The attributes that the program sets of what `scope` calls `name`, but for statements that name them; an ellipsis: any."""
+        return set(_up_to_any(self._set_otherwise(name, scope)))
+
+    def _set_otherwise(self, name: str, scope: Scope) -> Iterator[object]:
         for filling in self._fillings.get((scope, name), ()):
             if self._may_run(filling.branch, filling.scope):
                 yield from self._keys(filling.keys, filling.scope)
@@ -136,6 +140,14 @@ class FilledOptions(Evaluation):
         calls = self.scopes.called.get(getattr(scope.node, "name", ""), ())[:MOST_BINDINGS] if left else ()
         around = [self._may_run(self.scopes.done.get(call), where, left - 1) for call, where in calls]
         return any(around) if around else True
+
+
+def _up_to_any(found: Iterator[object]) -> Iterator[object]:
+    """Yield what was `found` up to the first ellipsis: nothing else counts then."""
+    for each in found:
+        yield each
+        if each is ...:
+            return
 
 
 class _Functions:
