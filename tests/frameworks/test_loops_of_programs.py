@@ -30,6 +30,14 @@ def settings(given: str) -> str:
     )
 
 
+def later(given: str) -> str:
+    """The program with an accumulation that is set once its Accelerator is made: 2 x N."""
+    made = "accelerator = Accelerator(gradient_accumulation_steps=4)\n"
+    assert made in ACCELERATE
+    before, behind = ACCELERATE.split(made)
+    return f"{before}{made}{before.rpartition(chr(10))[2]}accelerator.gradient_accumulation_steps = {given}\n{behind}"
+
+
 def plugin(given: str) -> str:
     """The program with a plug-in that accumulates in place of its argument: 2 x N."""
     return "from accelerate import DeepSpeedPlugin\nfrom accelerate.utils import GradientAccumulationPlugin\n" + ACCELERATE.replace(
@@ -41,6 +49,8 @@ def plugin(given: str) -> str:
     ("program", "command", "batch"),
     [
         pytest.param(ACCELERATE, "accelerate launch --num_processes 8 train.py", 64, id="2 x 4 x 8"),
+        pytest.param(later("8"), "accelerate launch --num_processes 2 train.py", 32, id="set later: 2 x 8 x 2"),
+        pytest.param(later("best()"), "accelerate launch --num_processes 2 train.py", None, id="set later to what is not known"),
         pytest.param(OPTIONS, "accelerate launch --num_processes 2 train.py", 16, id="defaults: 8 x 1 x 2"),
         pytest.param(OPTIONS, "accelerate launch --num_processes 2 train.py --train_batch_size=3 --steps 5", 30, id="flags: 3 x 5 x 2"),
         pytest.param(OPTIONS, "accelerate launch --num_processes 2 train.py --train_batch_size $N", None, id="a variable"),
