@@ -111,6 +111,11 @@ def test_an_option_that_nothing_else_gives_is_known(text: str, flags: str, tmp_p
     assert found(tmp_path, text, flags) == [32]
 
 
+def test_a_file_of_words_may_give_any_option(tmp_path: Path) -> None:
+    assert found(tmp_path, "pass", "@flags.txt") == [None]
+    assert found(tmp_path, "pass", "@flags.txt --rows 8") == [64]
+
+
 def test_a_file_that_gives_the_batch_leaves_it_unknown(tmp_path: Path) -> None:
     text = "with open(args.config) as file:\n    vars(args).update(json.load(file))"
     assert found(tmp_path, text, "--config rows.json") == [None]

@@ -13,6 +13,7 @@ from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 
+_OF_A_FILE: Final = "@"  # argparse may read more words from such a file: `@flags.txt`
 # Variables that launchers give each process, whatever the script that starts them says.
 OF_PROCESSES: Final = lazy_pattern(r"WORLD_SIZE$|LOCAL_|RANK$|NODE_RANK$|CUDA_|SLURM_|OMPI_|PMI_|PET_")
 
@@ -57,7 +58,9 @@ def command_line(words: tuple[Word, ...], world: int | None, environment: Iterab
     values = {setting.word.at for setting in given}
     others = [word for word in words if word.at not in values and not word.starts_with.startswith("-")]
     unknown = (part for word in others for part in word.parts if part.text is None)
-    whole = all(part.default or part.name == "@" for part in unknown)
+    whole = all(part.default or part.name == "@" for part in unknown) and not any(
+        word.starts_with.startswith(_OF_A_FILE) for word in others
+    )
     return CommandLine(given, whole, bool(others), world, {each.name: each for each in environment}, tuple(_pairs(tuple(others))))
 
 
