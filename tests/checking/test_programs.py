@@ -146,6 +146,8 @@ STEPS = {Name.GRADIENT_ACCUMULATION_STEPS: 2}
         pytest.param("tune(args)", STEPS, id="a function of another file"),
         pytest.param("trainer = Trainer(model, args)\ntrainer.args.per_device_train_batch_size = best()", STEPS, id="through the trainer"),
         pytest.param("trainer = Trainer(model, args=args)\ntrainer.args.per_device_train_batch_size = 4", STEPS, id="through it, by name"),
+        pytest.param("args = replace(args, per_device_train_batch_size=16)", STEPS, id="a copy with another batch"),
+        pytest.param("args = replace(args, seed=7)", BOTH, id="a copy with another seed"),
         pytest.param("show(args)", BOTH, id="a function that reads"),
         pytest.param("setattr(args, 'seed', 7)", BOTH, id="another argument"),
         pytest.param("judge = Trainer(model, other)\njudge.args.per_device_train_batch_size = 8", BOTH, id="another trainer's"),
@@ -154,7 +156,7 @@ STEPS = {Name.GRADIENT_ACCUMULATION_STEPS: 2}
 )
 def test_arguments_that_change_otherwise_than_by_their_name(tmp_path: Path, text: str, expected: dict[str, int]) -> None:
     functions = (
-        "from tuning import tune\n"
+        "from dataclasses import replace\nfrom tuning import tune\n"
         "def grow(given):\n    given.per_device_train_batch_size *= 2\n"
         "def both(each):\n    grow(each)\n    return each\n"
         "def show(given):\n    print(given.per_device_train_batch_size)\n"

@@ -22,6 +22,7 @@ from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
 _CALLED: Final = ("args", "opt", "opts", "options", "flags", "params", "config", "cfg", "conf", "arguments", "namespace", "settings")
 # What must be in the text of a program that fills its options itself.
 _SIGNS: Final = ("setattr", "__dict__", "vars(", "set_defaults", "namespace", "._actions")
+_REPLACE: Final = "dataclasses.replace"  # the one that it makes trains in place of the one that it gets
 _PARSING: Final = ("parse_args", "parse_known_args", "parse_intermixed_args")
 
 
@@ -95,8 +96,10 @@ class FilledOptions(Evaluation):
         for filling in self._fillings.get((scope, name), ()):
             if self._may_run(filling.branch, filling.scope):
                 yield from self._keys(filling.keys, filling.scope)
-        for call in self._handing.get((scope, name), ()) if self.modules is not None else ():
-            for each in self._functions.sets(call, name, self.program):
+        for call in self._handing.get((scope, name), ()):
+            if self.scopes.qualified(call.func) == _REPLACE:
+                yield from (each.arg if each.arg is not None else ... for each in call.keywords)
+            for each in self._functions.sets(call, name, self.program) if self.modules is not None else ():
                 yield each.attribute if isinstance(each, _Continued) else each
 
     @cached_property
