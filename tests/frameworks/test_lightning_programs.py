@@ -118,6 +118,8 @@ def test_a_trainer_whose_loader_is_not_plain_is_not_a_recipe(tmp_path: Path, pro
         pytest.param(MODULE, ("trainer.fit", "class More(Data): pass\ntrainer.fit"), id="a class that is made from it"),
         pytest.param(MODULE, ("trainer.fit", "data.batch_size = 9\ntrainer.fit"), id="a size that is set later"),
         pytest.param(MODULE, ("batch_size=self.batch_size)", "batch_sampler=self.batches)"), id="a sampler of batches"),
+        pytest.param(MODULE, ("trainer.fit", "trainer.accumulate_grad_batches = fit()\ntrainer.fit"), id="steps that are set later"),
+        pytest.param(MODULE, ("trainer.fit", "Tuner(trainer).scale_batch_size(model)\ntrainer.fit"), id="the largest that fits"),
         pytest.param(OPTIONS, ("save_hyperparameters", "keep"), id="arguments that nothing keeps"),
         pytest.param(OPTIONS, ("default=2", "default=None"), id="an option without default"),
     ],
@@ -134,6 +136,8 @@ def test_what_the_program_does_not_fix_is_unknown(tmp_path: Path, program: str, 
         pytest.param(MODULE.replace(", batch_size=4)", ")"), 128, id="the default: 8 x 2 x 8"),
         pytest.param(OPTIONS, 32, id="16 x 1 x 2"),
         pytest.param(LOADER, 30, id="3 x 5 x 2"),
+        pytest.param(LOADER.replace("trainer.fit", "trainer.accumulate_grad_batches = 4\ntrainer.fit"), 24, id="set later: 3 x 4 x 2"),
+        pytest.param(LOADER.replace("devices", "auto_scale_batch_size='power', devices"), 30, id="nothing tunes it"),
     ],
 )
 def test_the_batch_of_a_trainer(tmp_path: Path, program: str, batch: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -210,6 +211,16 @@ class DataLoaders:
         span = self.evaluator.program.span
         batches = {"batch_size": (self.place(loader), self.batch(loader) if batch is None else batch)}
         return span(loader.call.func), Table(batches, *span(loader.call))
+
+    def set_later(self, call: ast.Call, scope: Scope, attribute: str) -> dict[str, Entry]:
+        """An attribute that the program sets on what `call` made: `accelerator.gradient_accumulation_steps = 4`; nothing if it does not."""
+        by_name = self.scopes.attributes.get(attribute, {})
+        sets = [each for name in scope.named.get(call, ()) for each in by_name.get(name, ())]
+        if not sets:
+            return {}
+        given = sets[0].assigned(scope, sys.maxsize) if len(sets) == 1 else None
+        value = self.evaluator.value(given, scope) if given is not None else self.evaluator.lost(sets[0].target)
+        return {attribute: (self.evaluator.program.span(sets[0].target), value)}
 
     def batch(self, loader: Loader) -> Value:
         """The samples of one batch of a loader."""

@@ -17,6 +17,7 @@ from pytest_gbs.readers.python.values import Evaluator
 _PACKAGES: Final = ("lightning", "lightning.pytorch", "pytorch_lightning")
 _TRAINERS: Final = frozenset(f"{package}{module}.Trainer" for package in _PACKAGES for module in ("", ".trainer", ".trainer.trainer"))
 _LOADERS: Final = frozenset(("train_dataloaders", "train_dataloader"))
+_STEPS: Final = "accumulate_grad_batches"
 _SCHEDULER: Final = "GradientAccumulationScheduler"
 _MANUAL: Final = "automatic_optimization = False"
 
@@ -38,12 +39,19 @@ def trained_by_lightning(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple
 def _table(call: ast.Call, scope: Scope, loader: Loader, loaders: DataLoaders) -> Table:
     evaluator = loaders.evaluator
     here = evaluator.program.span(call.func)
+    given = evaluator.keywords(call, scope)
+    given = given._replace(entries=given.entries | loaders.set_later(call, scope, _STEPS))
     entries: dict[str, Entry] = {
         "lightning": (here, Table({}, *here)),
-        "Trainer": (here, _scheduled(_with_devices(_settled(evaluator.keywords(call, scope), call)), loaders)),
-        "DataLoader": loaders.entry(loader),
+        "Trainer": (here, _scheduled(_with_devices(_settled(given, call)), loaders)),
+        "DataLoader": loaders.entry(loader, evaluator.lost(loader.call) if _scales(given, loaders.scopes) else None),
     }
     return Table(entries, *evaluator.program.span(call))
+
+
+def _scales(given: Table, scopes: Scopes) -> bool:
+    """Whether Lightning looks for the largest batch that fits: a Tuner does (tuner/tuning.py), and did a Trainer that was told to tune."""
+    return "scale_batch_size" in scopes.called or ("auto_scale_batch_size" in given.entries and "tune" in scopes.called)
 
 
 def _fits(trainer: ast.Call, scope: Scope, trainers: _Calls, scopes: Scopes) -> _Calls:
@@ -77,7 +85,7 @@ def _scheduled(arguments: Table, loaders: DataLoaders) -> Table:
     if node is None:
         return arguments
     here = loaders.evaluator.program.span(node)
-    return arguments._replace(entries={**arguments.entries, "accumulate_grad_batches": (here, Lost(*here))})
+    return arguments._replace(entries={**arguments.entries, _STEPS: (here, Lost(*here))})
 
 
 def _own_steps(loaders: DataLoaders) -> ast.expr | None:

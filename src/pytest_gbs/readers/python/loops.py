@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -114,7 +113,7 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     if own is not None:
         own.entries.update(reading.steps_of_environment(call))
         own.entries.update((_STEPS, reading.steps_of_plugin(each, scope)) for each in call.keywords if each.arg in _ACCUMULATES)
-        own.entries.update(reading.steps_set_later(call, scope))
+        own.entries.update(reading.set_later(call, scope, _STEPS))
     entries = _followed(reading, reading.trained(), call, scope, own)
     if entries is None and (own is None or (reading.leaves_steps() and _is_usual(reading, call, scope, own))):
         entries = stated_product(scopes, evaluator, of_devices=kind == "pmap")
@@ -250,16 +249,6 @@ class TrainingLoops(DataLoaders):
         if made is None or not self.scopes.qualified(made[0].func).startswith("accelerate."):
             return lost
         return self.evaluator.keywords(*made).entries.get(_ACCUMULATES[given.arg or ""], lost)
-
-    def steps_set_later(self, call: ast.Call, scope: Scope) -> dict[str, Entry]:
-        """The accumulation that is set on an Accelerator once it is made: `accelerator.gradient_accumulation_steps = 4`."""
-        by_name = self.scopes.attributes.get(_STEPS, {})
-        sets = [each for name in scope.named.get(call, ()) for each in by_name.get(name, ())]
-        if not sets:
-            return {}
-        given = sets[0].assigned(scope, sys.maxsize) if len(sets) == 1 else None
-        value = self.evaluator.value(given, scope) if given is not None else self.evaluator.lost(sets[0].target)
-        return {_STEPS: (self.evaluator.program.span(sets[0].target), value)}
 
     def accumulates(self, loop: _Loop) -> bool:
         """Whether a loop leaves it to accelerate when the optimizer takes a step."""
