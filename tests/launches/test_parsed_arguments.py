@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import checked, codes, launched, recipe, titled_batches
+from tests.launches.building import batches, checked, codes, launched, recipe, titled_batches
 
 IMPORTS = "import argparse\nfrom trl import GRPOConfig, GRPOTrainer, ModelConfig, SFTConfig, SFTTrainer, TrlParser\n"
 WARMS = """
@@ -268,3 +268,50 @@ def test_arguments_that_are_named_with_their_field(flags: str, wanted: int | Non
     """ZHZisZZ/modpo: what the program starts with was taken for what its launches have."""
     report = checked(tmp_path, {"train.py": NESTED, "run.sh": f"accelerate launch --num_processes 8 train.py --model m {flags}\n"})
     assert [run.geometry.global_batch_size for run in launched(report)] == [wanted]
+
+
+# What a program does to the arguments that a parser of transformers gives it counts, whatever the command line says.
+CHANGED = """\
+import os
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+from more import show, tune
+
+def main():
+    parser = HfArgumentParser((TrainingArguments,))
+    (training_args,) = parser.parse_args_into_dataclasses()
+    {}
+    trainer = Trainer(model=model, args=training_args)
+    {}
+    trainer.train()
+
+main()
+"""
+MORE = """\
+def show(given):
+    print(given.per_device_train_batch_size)
+
+def tune(given):
+    given.per_device_train_batch_size = fit(given)
+"""
+
+
+@pytest.mark.parametrize(
+    ("parsed", "made", "expected"),
+    [
+        pytest.param("training_args.per_device_train_batch_size = 16", "pass", None, id="set"),
+        pytest.param("training_args.gradient_accumulation_steps //= int(os.environ['WORLD_SIZE'])", "pass", None, id="divided"),
+        pytest.param("if slow:\n        training_args.per_device_train_batch_size = 1", "pass", None, id="set in a case"),
+        pytest.param("for key in more:\n        setattr(training_args, key, more[key])", "pass", None, id="setattr"),
+        pytest.param("training_args.set_dataloader(train_batch_size=16)", "pass", None, id="a method"),
+        pytest.param("tune(training_args)", "pass", None, id="a function of another file"),
+        pytest.param("pass", "trainer.args.gradient_accumulation_steps = 8", None, id="through the trainer"),
+        pytest.param("pass", "pass", 64, id="as they are: 4 x 2 x 8"),
+        pytest.param("show(training_args)", "pass", 64, id="a function that reads"),
+        pytest.param("training_args.remove_unused_columns = False", "pass", 64, id="another field"),
+        pytest.param("model.per_device_train_batch_size = 16", "pass", 64, id="another object"),
+    ],
+)
+def test_arguments_that_the_program_changes(parsed: str, made: str, expected: int | None, tmp_path: Path) -> None:
+    flags = "--output_dir out --per_device_train_batch_size 4 --gradient_accumulation_steps 2"
+    files = {"train.py": CHANGED.format(parsed, made), "more.py": MORE, "run.sh": f"torchrun --nproc_per_node 8 train.py {flags}\n"}
+    assert batches(checked(tmp_path, files)) == [expected]

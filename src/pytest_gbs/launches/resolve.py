@@ -38,9 +38,10 @@ from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES, MOST_LAUNCHED_VALUES
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.program import NO_PROGRAM, Program, is_to_train
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.model.quantity import RANK_FACTORS
 from pytest_gbs.readers.command_settings import settings
-from pytest_gbs.readers.python import executes_files, read_executed_files
+from pytest_gbs.readers.python import executes_files, read_executed_files, read_set_arguments
 
 
 class LaunchResolver:
@@ -72,10 +73,20 @@ class LaunchResolver:
             resolved = resolved._replace(framework=of_a_part(resolved.framework))
         if resolved is None or resolved.total is not None:
             return resolved
+        resolved = self._with_changes(resolved)
         resolved = resolved._replace(found=with_one_gpu(resolved.found, resolved.framework, self._tree))
         if found.start.visible is None or resolved.found is not found:
             return resolved
         return resolved._replace(found=with_fed_gpus(resolved.found, resolved.document, resolved.framework, self._tree))
+
+    def _with_changes(self, resolved: ResolvedLaunch) -> ResolvedLaunch:
+        """`resolved` with what its program may set of the arguments that it parses."""
+        source = program_source(resolved.found, self._tree.read)
+        if source is None:
+            return resolved
+        context = ProgramContext(self._tree.listed)
+        changed = self._tree.once(("set arguments", source.path), partial(read_set_arguments, source, context))
+        return resolved._replace(changed=changed) if changed else resolved
 
     def _resolved(self, found: FoundLaunch) -> ResolvedLaunch | None:
         if scores_only(found):

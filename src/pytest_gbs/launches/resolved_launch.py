@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from pytest_gbs.composition.composed import NOT_APPLIED
 from pytest_gbs.composition.whole import locate, really
@@ -12,7 +13,7 @@ from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.program import Program
-from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.quantity import RANK_FACTORS, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 
 # The table of a document, which a program with this name and these imports reads.
@@ -25,7 +26,7 @@ class ResolvedLaunch(NamedTuple):
     `alone` is true if no file of the tree is the recipe. `document` is made up where the command line or several files have
     a part in it; `places` maps its key paths to real places then. `sources` are the files that were composed. `total` is the
     global batch size that the program keeps in each world, dividing the accumulation by the number of processes. `assumed` are the
-    variables whose defaults the recipe takes from the script.
+    variables whose defaults the recipe takes from the script. `changed` are the arguments that the program may set itself, "" any.
     """
 
     found: FoundLaunch
@@ -37,6 +38,7 @@ class ResolvedLaunch(NamedTuple):
     sources: tuple[str, ...] = ()
     total: int | None = None
     assumed: tuple[str, ...] = ()
+    changed: Mapping[str, Location] = MappingProxyType({})
 
     def sizes(self) -> dict[str, Size]:
         """The sizes that the document states, at their real places, and the accumulation that `accelerate launch` exports.
@@ -44,6 +46,10 @@ class ResolvedLaunch(NamedTuple):
         A program on accelerate takes the exported number, whatever it asks for (accelerate 1.15.0, accelerator.py:546-548).
         """
         sizes = {name: self.size(size) for name, size in read_sizes(self.document, self.framework).items()}
+        if self.changed:
+            factors = [row for row in self.framework.rows if row.name in (*RANK_FACTORS, Name.GLOBAL_BATCH_SIZE)]
+            places = ((row.name, self.changed.get(str(row.key[-1]), self.changed.get(""))) for row in factors)
+            sizes |= {name: Unknown(name, Reason.COMPUTED, at) for name, at in places if at is not None}
         if not self.framework.companions:  # the Trainer of transformers compares it with its own
             sizes |= {size.name: size for size in self.found.start.sizes if size.name == Name.GRADIENT_ACCUMULATION_STEPS}
         if self.total is None:

@@ -131,6 +131,12 @@ def may_train_otherwise(source: Source, line: CommandLine) -> bool:
     return program is not None and documents.may_train_otherwise(program, line)
 
 
+def read_set_arguments(source: Source, context: ProgramContext) -> Mapping[str, Location]:
+    """The fields that a program may set itself of what a parser of transformers or TRL gives it, each with where; "" stands for any."""
+    program = parsed(source) if any(read_parsed(source).values()) else None
+    return dict(documents.set_arguments(program, Modules(context))) if program is not None else {}
+
+
 @lru_cache(_KEPT)
 def read_trainers(source: Source) -> tuple[str, ...]:
     """The names of trainers that a Python file looks up; those of modules (`trl.GRPOTrainer`) with dots."""

@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Final
 
 from pytest_gbs.model.document import DICTIONARY, FUNCTION, LOOP, MODULE, PYTHON, Document
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_EVALUATED
@@ -14,6 +15,7 @@ from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.index import follow
+from pytest_gbs.readers.python.attributes import dotted
 from pytest_gbs.readers.python.boosted import boosted
 from pytest_gbs.readers.python.calls import batch_calls, may_be_arguments, may_set_batch
 from pytest_gbs.readers.python.comments import ProgramComments
@@ -100,6 +102,39 @@ def may_train_otherwise(program: Program, line: CommandLine) -> bool:
         if any(_may_be_on(name, options, evaluator) for name in tested):
             return True
     return False
+
+
+_SETTERS: Final = ("set_training", "set_dataloader")  # of TrainingArguments (transformers training_args.py)
+
+
+def set_arguments(program: Program, modules: Modules) -> Iterator[tuple[str, Location]]:
+    """Yield the fields that a program may set of what its parser gives, each with where; a field called "" stands for any.
+
+    What a trainer has as its `args` is that, too. Under which conditions it does so is not looked at.
+    """
+    scopes, evaluator = program.scopes, Evaluator(program, None, modules)
+
+    def at(node: ast.expr) -> Location:
+        return Location(program.source.path, *program.span(node))
+
+    for change in (change for each in scopes.attributes.get("args", {}).values() for change in each):
+        parts = (each for each in change.targets if isinstance(each, ast.Attribute) and each.value is change.target)
+        yield from ((each.attr, at(each)) for each in parts if dotted(each) and not dotted(each).startswith("self."))
+    parses = ((call, scope) for name, calls in scopes.called.items() if name.startswith("parse") for call, scope in calls)
+    for call, scope in parses:
+        for name in (name for name, bindings in scope.names.items() if any(each.value is call for each in bindings)):
+            for attribute, by_name in scopes.attributes.items():
+                changes = (each for each in by_name.get(name, ()) if (each.scope.find(name) or (None,))[0] is scope)
+                yield from ((attribute, at(each.target)) for each in changes)
+            for each in evaluator.set_otherwise(name, scope):
+                yield each if isinstance(each, str) else "", at(call)
+            bases = (
+                other.func.value
+                for setter in _SETTERS
+                for other, _ in scopes.called.get(setter, ())
+                if isinstance(other.func, ast.Attribute)
+            )
+            yield from (("", at(base)) for base in bases if isinstance(base, ast.Name) and base.id == name)
 
 
 def _calls_of(scope: Scope, scopes: Scopes) -> Iterator[ast.Call]:
