@@ -567,3 +567,11 @@ def test_the_name_of_a_script_says_on_what_it_trains(name: str, text: str, expec
     report = checked(tmp_path, {"sft.yaml": recipe(comment=""), name: text})
     found = [each.message for file in report.files for each in file.findings if each.code == "GBS303"]
     assert found == ([expected] if expected is not None else [])
+
+
+# Megatron-LM, examples/gpt3: the document speaks of 1,024 GPUs, and the script asks to change its one node.
+@pytest.mark.parametrize(("comment", "expected"), [("# Change for multinode config", []), ("# of this machine", ["GBS303"])])
+def test_nodes_that_a_comment_asks_to_change(comment: str, expected: list[str], tmp_path: Path) -> None:
+    script = f"{comment}\nNUM_NODES=1\ntorchrun --nproc_per_node 4 --nnodes $NUM_NODES sft.py sft.yaml\n"
+    document = "# Train\n\nIn `run.sh` we have an example of how to train it on 1024 GPUs.\n"
+    assert codes(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": script, "README.md": document})) == expected

@@ -136,7 +136,9 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
 
 def _is_open(run: Run, size: Quantity) -> bool:
     """Whether who starts the script may choose another number without editing it, or is asked to, or the script may be read otherwise."""
-    numbers = {Assumption(Assuming.LEFT_AS_IT_IS, leaf.name, leaf.value) for leaf in leaves(size)}
+    nodes = run.geometry.get(Name.NUM_NODES) if size.name == Name.WORLD_SIZE else None
+    parts = (*leaves(size), *(leaves(nodes) if isinstance(nodes, Quantity) else ()))
+    numbers = {Assumption(Assuming.LEFT_AS_IT_IS, leaf.name, leaf.value) for leaf in parts}
     # What is not set or added may be about anything; of the number itself its leaves say so.
     assumed = (each for each in run.assumptions if each.kind not in (Assuming.NOT_SET, Assuming.NOTHING_ADDED))
     doubted = any(each in numbers or each.kind != Assuming.LEFT_AS_IT_IS for each in assumed)
@@ -150,8 +152,9 @@ def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quant
     if declaration.paragraph is not None and _leaves_out_nodes(run, declaration):
         return True
     completes = run.framework.unit == "completions"
-    if completes and declaration.name == Name.NUM_NODES and (run.geometry.value(Name.WORLD_SIZE) or 0) <= _OF_ONE_NODE:
-        return declaration.value < size.value  # several of the groups of GPUs that Ray's keys call nodes are on one machine
+    on_one = declaration.name == Name.NUM_NODES and (run.geometry.value(Name.WORLD_SIZE) or 0) <= _OF_ONE_NODE
+    if completes and on_one and declaration.value < size.value:
+        return True  # several of the groups of GPUs that Ray's keys call nodes are on one machine
     # Of a trainer that generates, unless its table says when GPUs serve.
     generates = completes and not run.framework.reserves
     return _may_serve(run, declaration, size) or (generates and declaration.value > size.value)
