@@ -6,20 +6,17 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.python.attributes import dotted
+from pytest_gbs.readers.python.filled_options import TRAINER_SIZES
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Found, Known, Lost, Table, batch_name, sets_batch
 from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes
 from pytest_gbs.readers.python.trainers import given_to_trainers, may_hold_batches, own_batches
 from pytest_gbs.readers.python.values import Evaluator
 
-_SETTERS = ("set_training", "set_dataloader")  # of TrainingArguments (transformers training_args.py)
 _OF_DEVICE = "per_device_train_batch_size"
-
-_TRAINER_SIZES: Final = frozenset((_OF_DEVICE, "gradient_accumulation_steps"))
 may_be_arguments = lazy_pattern(r"arg(?:ument)?s|(?:train|sft|po|reward|rloo)\w*config", re.IGNORECASE)
 
 
@@ -39,7 +36,7 @@ def batch_calls(scopes: Scopes, evaluator: Evaluator, within: set[ast.AST] | Non
             continue
         is_relevant = bool(bound_before) or call in trained or call in held or may_set_batch(call, scope, scopes)
         table = evaluator.keywords(call, scope) if is_relevant else Table({}, *evaluator.program.span(call))
-        elsewhere = call in trained or not _TRAINER_SIZES.isdisjoint(table.entries) or may_be_arguments().search(name) is not None
+        elsewhere = call in trained or not TRAINER_SIZES.isdisjoint(table.entries) or may_be_arguments().search(name) is not None
         names, fields, sets = evaluator.ancestor(func, scope, elsewhere=elsewhere)
         if not names and evaluator.program.cells and "." not in name and scope.find(name) is None:
             names = _unbound(name, scopes)
@@ -85,10 +82,6 @@ def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes,
     What one of its methods sets (`args.set_dataloader(train_batch_size=16)`), a function that gets it or `setattr` is not known.
     """
     lost, place = evaluator.lost(call), evaluator.program.span(call)
-    for setter in _SETTERS:
-        bases = (other.func.value for other, _ in scopes.called.get(setter, ()) if isinstance(other.func, ast.Attribute))
-        if any(isinstance(base, ast.Name) and base.id in scope.named.get(call, ()) for base in bases):
-            table.entries.update(dict.fromkeys(_TRAINER_SIZES, (place, lost)))
     otherwise = {each for name in scope.named.get(call, ()) for each in evaluator.set_otherwise(name, scope)}
     if ... in otherwise:
         otherwise.update(table.entries)

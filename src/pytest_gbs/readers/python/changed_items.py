@@ -43,11 +43,8 @@ class Changes:
         """Whether the dictionary that `scope` calls `name` may change before `line` other than by its own items and methods."""
         return self._by_part(name, scope, line, {(scope, name)})
 
-    def at_all(self, name: str, scope: Scope, line: int) -> bool:
-        """Whether the dictionary that `scope` calls `name` may change before `line`."""
-        return self._at_all(name, scope, line, set())
-
-    def _at_all(self, name: str, scope: Scope, line: int, seen: set[tuple[Scope, str]]) -> bool:
+    def at_all(self, name: str, scope: Scope, line: int, seen: set[tuple[Scope, str]]) -> bool:
+        """Whether the dictionary that `scope` calls `name` may change before `line`; those `seen` are looked at already."""
         if (scope, name) in seen:
             return False
         seen.add((scope, name))
@@ -65,7 +62,7 @@ class Changes:
         if any(_is_before(each, name, scope, line) for each in methods):
             return True
         parts = [part for part, where in self.uses.parts.get(name, ()) if where is scope]
-        if any(self._at_all(part, scope, line, seen) for part in parts):
+        if any(self.at_all(part, scope, line, seen) for part in parts):
             return True
         calls = (each for each in self.uses.functions.get(name, ()) if _is_before(each, name, scope, line))
         return any(self._by_function(call, where, name, seen) for call, where in calls)
@@ -84,7 +81,7 @@ class Changes:
         if None in parameters:
             return True
         inside, inner = Changes(defined.program, self.modules, _is_unknown), defined.program.scopes.inner[defined.function]
-        return any(inside._at_all(each, inner, sys.maxsize, seen) for each in parameters if each is not None)
+        return any(inside.at_all(each, inner, sys.maxsize, seen) for each in parameters if each is not None)
 
 
 def _is_unknown(_: ast.expr, __: Scope) -> bool:

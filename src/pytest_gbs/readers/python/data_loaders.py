@@ -218,8 +218,7 @@ class DataLoaders:
         sets = [each for name in scope.named.get(call, ()) for each in by_name.get(name, ())]
         if not sets:
             return {}
-        given = sets[0].assigned(scope, sys.maxsize) if len(sets) == 1 else None
-        value = self.evaluator.value(given, scope) if given is not None else self.evaluator.lost(sets[0].target)
+        value = self.evaluator.set_to(sets, scope, sys.maxsize, sets[0].target)
         return {attribute: (self.evaluator.program.span(sets[0].target), value)}
 
     def batch(self, loader: Loader) -> Value:

@@ -6,7 +6,6 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Final
 
 from pytest_gbs.model.document import DICTIONARY, FUNCTION, LOOP, MODULE, PYTHON, Document
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_EVALUATED
@@ -104,9 +103,6 @@ def may_train_otherwise(program: Program, line: CommandLine) -> bool:
     return False
 
 
-_SETTERS: Final = ("set_training", "set_dataloader")  # of TrainingArguments (transformers training_args.py)
-
-
 def set_arguments(program: Program, modules: Modules) -> Iterator[tuple[str, Location]]:
     """Yield the fields that a program may set of what its parser gives, each with where; a field called "" stands for any.
 
@@ -128,13 +124,6 @@ def set_arguments(program: Program, modules: Modules) -> Iterator[tuple[str, Loc
                 yield from ((attribute, at(each.target)) for each in changes)
             for each in evaluator.set_otherwise(name, scope):
                 yield each if isinstance(each, str) else "", at(call)
-            bases = (
-                other.func.value
-                for setter in _SETTERS
-                for other, _ in scopes.called.get(setter, ())
-                if isinstance(other.func, ast.Attribute)
-            )
-            yield from (("", at(base)) for base in bases if isinstance(base, ast.Name) and base.id == name)
 
 
 def _calls_of(scope: Scope, scopes: Scopes) -> Iterator[ast.Call]:

@@ -12,7 +12,7 @@ from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import CONFIGURATION, NAMESPACE, Ancestor, Entry, Known, Lost, Made, Place, Table, Value
-from pytest_gbs.readers.python.scopes import Branch, Scope
+from pytest_gbs.readers.python.scopes import Branch, Change, Scope
 from pytest_gbs.readers.python.updates import may_set_any, set_attributes, set_items
 
 if TYPE_CHECKING:
@@ -109,6 +109,11 @@ class Evaluation:
             kept[place] = value
         looking.lowest = min(outer, looking.lowest)
         return value
+
+    def set_to(self, sets: list[Change], scope: Scope, line: int, node: ast.expr) -> Value:
+        """What the only one of `sets` sets its target to, if it always does so in `scope` before `line`; else lost at `node`."""
+        given = sets[0].assigned(scope, line) if len(sets) == 1 else None
+        return self.value(given, scope) if given is not None else self.lost(node)
 
     def guess(self, node: ast.expr, number: int = -1) -> Lost:
         """What `node` is while the binding with that `number` is being looked at, or too much for a bound; elsewhere it may be known."""

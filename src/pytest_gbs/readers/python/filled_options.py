@@ -16,12 +16,15 @@ from pytest_gbs.readers.python.evaluation import Evaluation
 from pytest_gbs.readers.python.modules import Defined, Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Table
-from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
+from pytest_gbs.readers.python.scopes import Branch, Scope
 
 # What the names of options end with that a program hands on.
 _CALLED: Final = ("args", "opt", "opts", "options", "flags", "params", "config", "cfg", "conf", "arguments", "namespace", "settings")
-# What must be in the text of a program that fills its options itself.
-_SIGNS: Final = ("setattr", "__dict__", "vars(", "set_defaults", "namespace", "._actions")
+# What must be in the text of a program that fills anything.
+_SIGNS: Final = ("setattr", "__dict__", "vars(")
+_SETTERS: Final = ("set_training", "set_dataloader")  # of TrainingArguments (transformers training_args.py)
+TRAINER_SIZES: Final = frozenset(("per_device_train_batch_size", "gradient_accumulation_steps"))
+"""The arguments of a trainer that its setters set."""
 _REPLACE: Final = "dataclasses.replace"  # the one that it makes trains in place of the one that it gets
 _PARSING: Final = ("parse_args", "parse_known_args", "parse_intermixed_args")
 
@@ -55,8 +58,7 @@ class FilledOptions(Evaluation):
             return False
         if self.filled is None:
             self.is_filling = True
-            own = self._filled() if any(sign in self.program.text for sign in _SIGNS) else ()
-            self.filled = set(_up_to_any(chain(own, self._filled_elsewhere())))
+            self.filled = set(_up_to_any(chain(self._filled(), self._filled_elsewhere())))
         return not self.filled.isdisjoint((option, ...) if anew else (option, ..., _Continued(option)))
 
     def _filled(self) -> Iterator[object]:
@@ -71,7 +73,7 @@ class FilledOptions(Evaluation):
                 yield ...
         if "._actions" in self.program.text:
             yield ...
-        for filling in fillings(self.scopes):
+        for filling in self._all_fillings:
             if self._is_options(filling.filled, filling.of) and self._may_run(filling.branch, filling.scope):
                 yield from self._keys(filling.keys, filling.scope)
 
@@ -93,6 +95,10 @@ class FilledOptions(Evaluation):
         return set(_up_to_any(self._set_otherwise(name, scope)))
 
     def _set_otherwise(self, name: str, scope: Scope) -> Iterator[object]:
+        for call, _ in (each for setter in _SETTERS for each in self.scopes.called.get(setter, ())):
+            base = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if isinstance(base, ast.Name) and base.id == name:
+                yield from TRAINER_SIZES
         for filling in self._fillings.get((scope, name), ()):
             if self._may_run(filling.branch, filling.scope):
                 yield from self._keys(filling.keys, filling.scope)
@@ -109,8 +115,11 @@ class FilledOptions(Evaluation):
 
     @cached_property
     def _fillings(self) -> dict[tuple[Scope, str], list[Filling]]:
-        found = fillings(self.scopes) if any(sign in self.program.text for sign in _SIGNS) else ()
-        return grouped(((each.of, each.filled.id), each) for each in found if isinstance(each.filled, ast.Name))
+        return grouped(((each.of, each.filled.id), each) for each in self._all_fillings if isinstance(each.filled, ast.Name))
+
+    @cached_property
+    def _all_fillings(self) -> list[Filling]:
+        return list(_fillings(self.program))
 
     @cached_property
     def _handing(self) -> dict[tuple[Scope, str], list[ast.Call]]:
@@ -182,8 +191,7 @@ class _Functions:
         scopes = defined.program.scopes
         scope = scopes.inner[defined.function]
         if scopes.module not in self.fillings:
-            fills = any(sign in defined.program.text for sign in _SIGNS)
-            self.fillings[scopes.module] = grouped((each.of, each) for each in fillings(scopes)) if fills else {}
+            self.fillings[scopes.module] = grouped((each.of, each) for each in _fillings(defined.program))
             self.calls[scopes.module] = grouped((where, call) for call, where in scopes.calls)
         for change in scopes.changes.get(parameter, ()):
             if change.scope is scope and isinstance(change.target, ast.Attribute):
@@ -203,8 +211,11 @@ def _given(call: ast.Call) -> Iterator[ast.Name]:
     return (each for each in given if isinstance(each, ast.Name))
 
 
-def fillings(scopes: Scopes) -> Iterator[Filling]:
+def _fillings(program: Program) -> Iterator[Filling]:
     """Yield what the program fills of anything by other means than its name: `setattr`, and the dictionary of its attributes."""
+    if not any(sign in program.text for sign in _SIGNS):
+        return
+    scopes = program.scopes
     for call, scope in scopes.called.get("setattr", ()):
         if len(call.args) > 1:
             yield Filling(call.args[0], scope, call.args[1], scopes.done.get(call), scope)

@@ -229,7 +229,10 @@ def _opened(given: ast.expr, scope: Scope) -> ast.expr | None:
         given = given.func.value
     found = scope.binding(given)
     bound = found[1] if found is not None else None
-    made = bound.value if bound is not None and not isinstance(bound.node, ast.withitem) else _opened_around(given, scope) or given
+    if bound is None:  # no name, or one that several statements bind
+        made: ast.expr | None = _opened_around(given, scope) or given
+    else:
+        made = bound.node.context_expr if isinstance(bound.node, ast.withitem) else bound.value
     if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):
         return made.args[0] if made.func.id == "open" and made.args else None
     return made.func.value if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == "open" else None

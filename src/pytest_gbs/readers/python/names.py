@@ -129,7 +129,7 @@ class Names(Parameters):
 
     def is_changed(self, name: str, scope: Scope, line: int) -> bool:
         """Whether the dictionary that `scope` calls `name` may change before `line`; also where that is not known."""
-        return self._changes is None or self._changes.at_all(name, scope, line)
+        return self._changes is None or self._changes.at_all(name, scope, line, set())
 
     @cached_property
     def _changes(self) -> Changes | None:

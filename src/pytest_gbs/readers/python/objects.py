@@ -116,8 +116,7 @@ class Objects(Names):
         sets = self.scopes.attributes.get(node.attr, {}).get(node.value.id)
         if sets is None:
             return None
-        given = sets[0].assigned(scope, node.lineno) if len(sets) == 1 else None
-        return self.value(given, scope) if given is not None else self.lost(node)
+        return self.set_to(sets, scope, node.lineno, node)
 
     def _is_set_by_name(self, node: ast.expr) -> bool:
         """Whether the program calls `setattr` with the object that `node` names."""
@@ -153,8 +152,7 @@ class Objects(Names):
         if not sets:
             return None
         is_init = isinstance(sets[0].scope.node, ast.FunctionDef) and sets[0].scope.node.name == "__init__"
-        given = sets[0].assigned(sets[0].scope, sys.maxsize) if len(sets) == 1 and is_init else None
-        return self.value(given, sets[0].scope) if given is not None else self.lost(sets[0].target)
+        return self.set_to(sets if is_init else [], sets[0].scope, sys.maxsize, sets[0].target)
 
     def given_by_place(self, made: Made, name: str) -> Value | None:
         """What a call gives an attribute by the place of the argument; None if it gives that none."""
