@@ -86,6 +86,7 @@ STEPS = "for i in range(accum_steps):\n    loss.backward()\n    optimizer.step()
 PRODUCTS = "x0 = 2\n" + "".join(f"x{n} = x{n - 1} * x{n - 1}\n" for n in range(1, 61))
 LOADER_OF = "from torch.utils.data import DataLoader\ndef make(n):\n    return DataLoader(x, batch_size=n)\n"
 LIGHTNING = "import lightning as L\nfrom torch.utils.data import DataLoader\n"
+ALL_CALLS = "".join(f"  f{n}(o)\n" for n in range(120))
 # Programs of several files, each with the script that starts it.
 LAUNCH = "!torchrun --nproc_per_node 8 run_clm.py --per_device_train_batch_size 4 --output_dir x\n"
 LINES_FOR_A_SHELL = {
@@ -152,6 +153,18 @@ TREES = {
     "a configuration that doubles": {
         "train.py": f"{IMPORT}from omegaconf import OmegaConf\nc = OmegaConf.load('b.yaml')\nTrainingArguments(**c, max_steps=c.a60.x)\n",
         "b.yaml": "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{x: *a{n - 1}, y: *a{n - 1}}}\n" for n in range(1, 61)),
+    },
+    "options filled by functions that all call each other": {
+        "train.py": PARSER + "".join(f"def f{n}(o):\n  setattr(a, 'k', 1)\n{ALL_CALLS}" for n in range(120))
+                    + f"f0(a)\n{CALL.replace('4', 'a.b')}"
+    },
+    "options handed to functions of another file": {
+        "train.py": f"from b import *\nfrom b import {', '.join(f'f{n}' for n in range(3_000))}\n{PARSER}"
+                    + "".join(f"f{n}(a)\n" for n in range(3_000)) + CALL.replace("4", "a.b"),
+        "b.py": "def f0(o): pass\n" + "".join(f"def f{n}(o):\n  o.k{n} = 1\n  f{n - 1}(o)\n" for n in range(1, 3_000)),
+    },
+    "one name of many trainers' arguments": {
+        "train.py": _numbered(PARSER, f"t = {CALL.replace('4', 'a.b')}Trainer(args=t)\n", "t.set_training(batch_size=3)\n" * 3_000)
     },
     "sub-commands": {
         "train.py": _numbered(f"{IMPORT}import argparse\np = argparse.ArgumentParser()\n",

@@ -78,6 +78,10 @@ def found(folder: Path, text: str, flags: str = "--config other.json") -> list[i
         pytest.param("args = parser.parse_args(open(args.config).read().split())", id="words of a file"),
         pytest.param("setattr(args, 'rows', best())", id="one of them by its name"),
         pytest.param("if args.rows < 16:\n    fill(args)", id="where the batch itself decides"),
+        pytest.param(
+            "def f():\n    setattr(args, 'rows', best())\nif False:\n" + "    f()\n" * 101 + "f()",
+            id="a function that many calls do not run",
+        ),
     ],
 )
 def test_an_option_that_a_file_may_give_is_unknown(text: str, tmp_path: Path) -> None:
@@ -109,6 +113,13 @@ def test_an_option_that_a_file_may_give_is_unknown(text: str, tmp_path: Path) ->
 )
 def test_an_option_that_nothing_else_gives_is_known(text: str, flags: str, tmp_path: Path) -> None:
     assert found(tmp_path, text, flags) == [32]
+
+
+def test_a_call_without_a_name_says_nothing_of_the_module(tmp_path: Path) -> None:
+    filled = "args = parser.parse_args()\nsetattr(args, 'rows', best())\nif False:\n    best()()\n"
+    text = PROGRAM.format("pass").replace("    args = parser.parse_args()\n", "").replace("def main", f"{filled}def main")
+    files = {"train.py": text, "more.py": MORE, "run.sh": "torchrun --nproc_per_node 8 train.py --lr 1\n"}
+    assert batches(checked(tmp_path, files)) == [None]
 
 
 def test_a_file_of_words_may_give_any_option(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
-from pytest_gbs.model.limits import MOST_BINDINGS, MOST_HANDED_THROUGH
+from pytest_gbs.model.limits import MOST_BINDINGS, MOST_EVALUATED, MOST_HANDED_THROUGH
 from pytest_gbs.model.location import grouped
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.python.attributes import argument, given_parameters
+from pytest_gbs.readers.python.attributes import argument, attribute_path, given_parameters
 from pytest_gbs.readers.python.evaluation import Evaluation
 from pytest_gbs.readers.python.modules import Defined, Modules
 from pytest_gbs.readers.python.program import Program
@@ -79,26 +79,22 @@ class FilledOptions(Evaluation):
 
     def _filled_elsewhere(self) -> Iterator[object]:
         """Yield what functions of other files set of the options that they get."""
-        known = dict[tuple[str, Scope], bool]()
         for call, scope in self.scopes.calls if self.modules is not None else ():
             here = isinstance(scope.bound(call.func), ast.FunctionDef)  # what it sets is seen where it is
             for each in _given(call) if not here else ():
-                if not each.id.lower().endswith(_CALLED):
-                    continue
-                if (each.id, scope) not in known:
-                    known[each.id, scope] = self._is_options(each, scope)
-                if known[each.id, scope] and self._may_run(self.scopes.done.get(call), scope):
+                is_options = each.id.lower().endswith(_CALLED) and self._is_options(each, scope)
+                if is_options and self._may_run(self.scopes.done.get(call), scope):
                     yield from self._functions.sets(call, each.id, self.program)
 
     def set_otherwise(self, name: str, scope: Scope) -> set[object]:
         """The attributes that the program sets of what `scope` calls `name`, but for statements that name them; an ellipsis: any."""
-        return set(_up_to_any(self._set_otherwise(name, scope)))
+        if (scope, name) not in self.otherwise:
+            self.otherwise[scope, name] = set(_up_to_any(self._set_otherwise(name, scope)))
+        return self.otherwise[scope, name]
 
     def _set_otherwise(self, name: str, scope: Scope) -> Iterator[object]:
-        for call, _ in (each for setter in _SETTERS for each in self.scopes.called.get(setter, ())):
-            base = call.func.value if isinstance(call.func, ast.Attribute) else None
-            if isinstance(base, ast.Name) and base.id == name:
-                yield from TRAINER_SIZES
+        if name in self._with_setters:
+            yield from TRAINER_SIZES
         for filling in self._fillings.get((scope, name), ()):
             if self._may_run(filling.branch, filling.scope):
                 yield from self._keys(filling.keys, filling.scope)
@@ -107,6 +103,12 @@ class FilledOptions(Evaluation):
                 yield from (each.arg if each.arg is not None else ... for each in call.keywords)
             for each in self._functions.sets(call, name, self.program) if self.modules is not None else ():
                 yield each.attribute if isinstance(each, _Continued) else each
+
+    @cached_property
+    def _with_setters(self) -> set[str]:
+        """The names of which the program calls a setter of the trainer's arguments."""
+        calls = (call for setter in _SETTERS for call, _ in self.scopes.called.get(setter, ()))
+        return {attribute_path(call.func)[0] for call in calls if len(attribute_path(call.func)) == 2}
 
     @cached_property
     def _functions(self) -> _Functions:
@@ -126,8 +128,11 @@ class FilledOptions(Evaluation):
         return grouped(((scope, each.id), call) for call, scope in self.scopes.calls for each in _given(call))
 
     def _is_options(self, node: ast.expr, scope: Scope) -> bool:
-        value = self.value(node, scope)
-        return isinstance(value, Made) and value.name == NAMESPACE
+        name = node.id if isinstance(node, ast.Name) else node
+        if (name, scope) not in self.are_options:
+            value = self.value(node, scope)
+            self.are_options[name, scope] = isinstance(value, Made) and value.name == NAMESPACE
+        return self.are_options[name, scope]
 
     def _keys(self, node: ast.expr, scope: Scope) -> Iterator[object]:
         """Yield the keys that `node` is or has, or goes through in a loop; an ellipsis if they are not known."""
@@ -145,13 +150,16 @@ class FilledOptions(Evaluation):
 
     def _may_run(self, branch: Branch | None, scope: Scope, left: int = MOST_HANDED_THROUGH) -> bool:
         """Whether what is in `branch` of `scope` may run: not if no call of the function does."""
-        if self.runs(branch, scope) is False:
-            return False
-        if scope.class_around is not None:
-            return True
-        calls = self.scopes.called.get(getattr(scope.node, "name", ""), ())[:MOST_BINDINGS] if left else ()
-        around = [self._may_run(self.scopes.done.get(call), where, left - 1) for call, where in calls]
-        return any(around) if around else True
+        return self.runs(branch, scope) is not False and (scope.class_around is not None or self._is_called(scope, left))
+
+    def _is_called(self, scope: Scope, left: int) -> bool:
+        """Whether a call of the function of `scope` may run; also where none is known."""
+        if (scope, left) not in self.called:
+            name = getattr(scope.node, "name", None)  # a module and a lambda have none
+            calls = self.scopes.called.get(name, ()) if left and name is not None else ()
+            runs = (self._may_run(self.scopes.done.get(call), where, left - 1) for call, where in calls[:MOST_BINDINGS])
+            self.called[scope, left] = not calls or any(runs) or len(calls) > MOST_BINDINGS
+        return self.called[scope, left]
 
 
 def _up_to_any(found: Iterator[object]) -> Iterator[object]:
@@ -170,6 +178,7 @@ class _Functions:
         self.found: dict[tuple[ast.AST, str], set[object]] = {}
         self.fillings: dict[Scope, dict[Scope, list[Filling]]] = {}  # of each program, by its functions
         self.calls: dict[Scope, dict[Scope, list[ast.Call]]] = {}
+        self.left = MOST_EVALUATED  # attributes; functions beyond them may set any
 
     def sets(self, call: ast.Call, name: str, program: Program, left: int = MOST_HANDED_THROUGH) -> set[object]:
         """The attributes that the function which gets `name` from `call` sets, itself or by others; an ellipsis if it may be any."""
@@ -178,7 +187,9 @@ class _Functions:
         if defined is None or given is None:
             return set()
         parameters = [parameter for parameter, each in given if parameter is not None and isinstance(each, ast.Name) and each.id == name]
-        return {each for parameter in parameters for each in self._set_by(defined, parameter, left)}
+        found = {each for parameter in parameters for each in self._set_by(defined, parameter, left)}
+        self.left -= len(found)
+        return found if self.left >= 0 else {...}
 
     def _set_by(self, defined: Defined, parameter: str, left: int) -> set[object]:
         key = defined.function, parameter
