@@ -26,7 +26,52 @@ def seeds() -> Iterator[bytes]:
     for folder in sorted((ROOT / "examples/guides").iterdir()):
         found = [(str(path.relative_to(folder)), path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*")) if path.is_file()]
         yield joined(found)
+    yield joined((("README.md", _DOCUMENT), ("good.yaml", _RECIPE), ("train.py", _PROGRAM), ("more.py", _MORE), ("run.sh", _SCRIPT)))
 
+
+_RECIPE = """\
+# 8 A100 GPUs, 2 nodes x 4 GPUs: 4 x 8 x 2 = 64 per step, 1024 x 64 tokens
+model_name_or_path: x
+output_dir: y
+dataset_mixer: {a: 1.0}
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+"""
+_DOCUMENT = """\
+# Train
+
+We train on 8 GPUs with a global batch size of 64 (see `good.yaml`), for example:
+
+```bash
+# batch size 4 per GPU, on 2 nodes
+accelerate launch --num_processes 8 train.py --config good.yaml
+```
+
+| recipe | GPUs | batch size |
+|---|---|---|
+| [good](good.yaml) | 8 | 64 |
+
+The command above uses 4 nodes. To use fewer, set `--gradient_accumulation_steps=4`.
+"""
+_PROGRAM = """\
+import argparse
+from transformers import Trainer, TrainingArguments
+from more import fill
+p = argparse.ArgumentParser()
+p.add_argument('--b', type=int, default=4)
+args = p.parse_args()
+fill(args)
+Trainer(args=TrainingArguments('x', per_device_train_batch_size=args.b))
+"""
+_MORE = "def other(o):\n    setattr(o, 'c', 1)\n\ndef fill(o):\n    o.d = 2\n    other(o)\n"
+_SCRIPT = """\
+#!/bin/bash
+#SBATCH --nodes=2 --gres=gpu:4 --array=0-3
+B=(2 4 8 16)  # of each job
+while getopts "b:" o; do case $o in b) B=($OPTARG) ;; esac; done
+[[ $B =~ ^[0-9]+$ ]] || exit 1
+srun torchrun --nnodes 2 --nproc_per_node 4 train.py --b "${B[$SLURM_ARRAY_TASK_ID]}"  # GBS 64
+"""
 
 WORDS = (
     *(

@@ -34,6 +34,7 @@ def _seeds() -> Iterator[bytes]:
     yield b"0" + (ROOT / "README.md").read_bytes()[:4000]
     yield b"1Title\n=====\n\n.. code-block:: bash\n\n   $ torchrun --nproc_per_node 8 a.py\n\nA batch of 128 on 8 GPUs::\n\n   make\n"
     yield b"0---\ntags: [a]\n---\n- train_batch_size: 4\n- total_train_batch_size: 64\n- num_devices: 8\n- gradient_accumulation_steps: 2\n"
+    yield b"0- 8 GPUs:\n\n   ~~~sh\n   # 4 x 8 = 32\n   $ torchrun a.py \\\n     --b 4\n   ~~~\n\n<details>\n\n    make  # 2 nodes\n"
 
 
 TARGET = Target(

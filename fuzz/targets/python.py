@@ -8,8 +8,10 @@ from fuzz.seeds import texts
 from fuzz.target import Target, source
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.program_context import ProgramContext
 from pytest_gbs.readers import read
-from pytest_gbs.readers.python import read_parsed, read_schedules
+from pytest_gbs.readers.command_settings import command_line
+from pytest_gbs.readers.python import read_parsed, read_schedules, read_started
 
 PROGRAMS = (
     """\
@@ -69,6 +71,29 @@ for i, b in enumerate(loader):
         opt.step()
         opt.zero_grad()
 """,
+    """\
+import argparse, dataclasses, json
+from transformers import TrainingArguments
+from more import fill
+p = argparse.ArgumentParser()
+p.add_argument('--b', type=int, default=4)
+p.set_defaults(**json.load(open('a.json')))
+a = p.parse_args(namespace=argparse.Namespace(c=1))
+def f(o, k='b'):
+    setattr(o, k, 1)
+    g(o)
+def g(o):
+    vars(o).update(b=2, **c)
+    o.__dict__['b'] += 1
+for k, v in c.items():
+    a.__setattr__(k, v)
+if a.b < 4:
+    f(a)
+fill(a)
+t = TrainingArguments('x', per_device_train_batch_size=a.b)
+t.set_training(batch_size=8)
+t = dataclasses.replace(t, gradient_accumulation_steps=2)
+""",
 )
 
 
@@ -80,6 +105,7 @@ def watch(found: Source) -> None:
                 at = document.locate(path)
                 assert at is not None
                 assert 0 <= at.start <= at.stop <= len(found.text)
+    read_started(found, command_line((), 8, ()), ProgramContext(lambda _: found))
     read_schedules(found)
     read_parsed(found)
 
@@ -120,6 +146,10 @@ TARGET = Target(
             "a.b.c",
             "f'{a}'",
             "[0]",
+            "setattr(a, ",
+            "vars(a)",
+            ".__dict__",
+            "p.parse_args(",
         ),
     ),
 )

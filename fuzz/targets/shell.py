@@ -36,6 +36,8 @@ while [[ $N -gt 1 ]]; do N=$((N/2)); done
 case "$1" in a*|b) X=(1 "2 3") ;; *) X=${2:-d%.y*} ;; esac
 if [ "$#" -lt 1 ] && ! grep -q batch c.yaml; then exit 1; fi
 read -r a b <<< "${X[@]}"; eval "c=$a"
+while getopts ":n:g:h" o; do case $o in n) N=$OPTARG ;; g) GPUS+=("$OPTARG") ;; :|\\?) exit 1 ;; esac; done; shift $((OPTIND - 1))
+[[ $1 =~ ^(a|b)[0-9]+$ && ${BASH_REMATCH[1]} == a* ]] && X=(${1%%[0-9]*})
 torchrun --nproc_per_node "${GPUS}" train.py --config ${C//a/b} $(cat <<'EOF'
 --x=1
 EOF
@@ -74,6 +76,9 @@ TARGET = Target(
             "shift\n",
             "set -- ",
             "declare -A ",
+            "getopts a:b o ",
+            "$OPTARG ",
+            "[[ $a =~ ",
             "while ",
             "{1..9}",
         ),
