@@ -24,7 +24,7 @@ from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.limits import MOST_SUBJECTS
 from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.quantity import HARDWARE, Name
+from pytest_gbs.model.quantity import HARDWARE, RANK_FACTORS, Name
 from pytest_gbs.model.record import NamedTuple
 
 
@@ -222,5 +222,5 @@ def _otherwise(declaration: Declaration) -> str:
 def _judges(declaration: Declaration, values: dict[tuple[str, str], set[int]], pointed: bool) -> bool:
     """Whether a batch, or hardware right above the command that it is for, is stated as the only one of its kind: two are of two things."""
     others = values.get((declaration.name, declaration.unit), set()) - {declaration.value}
-    judged = declaration.name in CLAIMED or (pointed and declaration.name in HARDWARE)
+    judged = declaration.name in CLAIMED or (pointed and declaration.name in (*HARDWARE, *RANK_FACTORS))
     return declaration.force == Force.STATES and judged and not others

@@ -31,7 +31,7 @@ from pytest_gbs.model.launch import JUDGES_NOTHING, Mistake, Unread
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import only_prepares
-from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.quantity import HARDWARE, RANK_FACTORS, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.owners import ABOVE, TRAILING
 from pytest_gbs.readers.python.notebook import is_right_above
@@ -124,7 +124,7 @@ class LaunchIndex(NamedTuple):
         several = len({found.launch.at for found in trains}) > 1
         if several and comments:
             comments = (*self._beside_values(comments, path, resolved), *self._above(comments, resolved.found.launch.at))
-        declared = (*_BATCHES, *(() if len(trains) > 1 and _sees_some(resolved) else HARDWARE))
+        declared = (*_BATCHES, *RANK_FACTORS, *(() if len(trains) > 1 and _sees_some(resolved) else HARDWARE))
         found = read_declarations(comments, path) if comments else ()
         stated = tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in declared)
         if several or any(d.name in HARDWARE for d in stated):

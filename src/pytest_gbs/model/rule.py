@@ -36,6 +36,7 @@ class Needs:
     CLAIMS: Final = "claims"
     OPEN_CLAIMS: Final = "open_claims"  # that can't be decided
     DECLARATIONS: Final = "declarations"
+    STATED_FACTORS: Final = "stated_factors"
     POLICIES: Final = "policies"
     LOCKED: Final = "locked"
     BASE: Final = "base"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_gbs.model.assumption import Assumption
-from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import PYTHON, Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.launch import Launch
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Finding, Outcome, Undetermined, Verified
-from pytest_gbs.model.quantity import Name, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.quantity import RANK_FACTORS, Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.model.settings import Expectation
 
@@ -177,6 +177,11 @@ class Run(NamedTuple):
     def open_claims(self) -> tuple[Claim, ...]:
         """The claims that can't be decided."""
         return tuple(claim for claim in self.claims if claim.judgement.open is not None)
+
+    @property
+    def stated_factors(self) -> tuple[Declaration, ...]:
+        """The micro batches and accumulations that comments state by themselves."""
+        return tuple(each for each in self.declarations if each.name in RANK_FACTORS and each.force == Force.STATES)
 
     def at(self, name: str) -> Location | None:
         """The place of size `name` in a file, or None if it is in no file."""
