@@ -10,6 +10,7 @@ from pytest_gbs.model.quantity import Name
 from .building import document, outcomes, sizes, title
 
 MISTRAL = "data: {instruct_data: a.jsonl}\nmodel_id_or_path: my/model\nrun_dir: out\nseq_len: 8192\n"
+MOSHI = "data: {train_data: a.jsonl}\nmoshi_paths: {hf_repo_id: my/model}\nrun_dir: out\nduration_sec: 100\n"
 EASY = "train_dataset: {type: %s, json_dataset: {batch_size: 2048, seq_length: 2048}}\n"
 EASY_TORCH = "train_dataset: {type: %s, %s_dataset: {batch_size: 2}}\noptimizer: {accumulate_gradient_steps: 4}\n"
 SECTION = "%s: {per_device_train_batch_size: 4, gradient_accumulation_steps: 2, learning_rate: 1.0e-5}\n"
@@ -74,6 +75,8 @@ def test_look_alikes_are_not_recipes(text: str) -> None:
     [
         pytest.param(MISTRAL, 8, 8, id="one row for each GPU"),
         pytest.param(MISTRAL + "batch_size: 2\nnum_microbatches: 4\n", 8, 64, id="2 x 4 x 8 rows"),
+        pytest.param(MOSHI + "batch_size: 16\n", 8, 128, id="16 x 8 rows of sound"),
+        pytest.param(MOSHI + "batch_size: 2\nnum_microbatches: 4\n", 1, 8, id="2 x 4 rows of sound"),
         pytest.param(ARCTIC + "micro_batch_size: 2\n", 8, 16, id="2 x 8"),
         pytest.param(
             ARCTIC + "micro_batch_size: 2\ngradient_accumulation_steps: 4\nsequence_parallel_size: 2\n", 8, 32, id="2 x 4 x (8 / 2)"

@@ -1,4 +1,4 @@
-"""timm, DeiT, Swin, DiT, YOLOv5, EDM, StyleGAN, MoCo and the ImageNet example: flags, short ones too; numbers worked out by hand."""
+"""timm, DeiT, Swin, DiT, YOLOv5 and YOLOv6, EDM, StyleGAN, MoCo and the ImageNet example: flags, short ones too; numbers worked out by hand."""
 
 from pathlib import Path
 
@@ -11,6 +11,7 @@ TIMM = "--data-dir /data --model seresnet34 --sched cosine --reprob 0.5"
 DEIT = "main.py --model deit_small --data-path /data"
 SWIN = "main.py --cfg configs/tiny.yaml --data-path /data"
 YOLO = "train.py --weights yolov5s.pt --data coco128 --img 640"
+YOLO6 = "tools/train.py --conf configs/yolov6s.py --data data/coco.yaml --fuse_ab"
 SPAWNS = "main.py -a resnet50 --dist-backend nccl --multiprocessing-distributed --rank 0"
 EDM = "train.py --outdir=runs --data=a.zip"
 GUIDED = "scripts/image_train.py --data_dir d --image_size 64 --num_channels 128"
@@ -53,6 +54,8 @@ def trained(folder: Path, command: str, files: dict[str, str] | None = None) -> 
         pytest.param(f"{RUN} train.py --model DiT-XL/2 --data-path /data", id="a batch that nothing says"),
         pytest.param(f"{RUN} train.py --weights a.pt --data b --batch-size 16", id="weights and data"),
         pytest.param(f"{RUN} {YOLO} --batch-size 16 --model a", id="a model by another name"),
+        pytest.param(f"{RUN} tools/train.py configs/a.py --batch-size 16", id="another program in tools"),
+        pytest.param(f"{RUN} {YOLO6.replace('tools/', '')} --batch 256", id="flags of YOLOv6 elsewhere"),
         pytest.param("python main.py -a resnet50 -b 256 --gpu 0", id="the example on one GPU"),
         pytest.param(f"{RUN} {EDM} --arch=resnet50 --batch=64", id="images, without what EDM calls its classes"),
         pytest.param(f"{RUN} {EDM} --arch=ddpmpp --cond=1 --batch-size=64", id="the batch of another"),
@@ -102,6 +105,10 @@ def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
         pytest.param(f"{RUN} {YOLO} --batch 24", "YOLOv5", 72, id="64 / 24 = 2.7, three times"),
         pytest.param(f"{RUN} {YOLO} --batch 128", "YOLOv5", 128, id="more than 64"),
         pytest.param(f"{RUN} {YOLO}", "YOLOv5", 64, id="16 where nothing is said"),
+        pytest.param(f"{RUN} {YOLO.replace('train.py', 'train_dual.py')} --batch 16", "YOLOv5", 64, id="YOLOv9, 16 four times"),
+        pytest.param(f"{RUN} {YOLO6} --batch 256", "YOLOv6", 256, id="YOLOv6, 32 x 8"),
+        pytest.param(f"python {YOLO6} --batch-size 32", "YOLOv6", 64, id="YOLOv6, 32 twice"),
+        pytest.param(f"{RUN} {YOLO6} --batch 20", "YOLOv6", 60, id="YOLOv6, 64 / 20 = 3.2, three times, in shares that no check is for"),
         pytest.param(f"python {YOLO} --batch -1", "YOLOv5", None, id="AutoBatch"),
         pytest.param(f"python {SPAWNS} --world-size 2 -b 512", "PyTorch ImageNet example", 1024, id="512 x 2 nodes"),
         pytest.param(f"python {SPAWNS} --world-size 1", "PyTorch ImageNet example", 256, id="its default"),
