@@ -1,4 +1,4 @@
-"""timm, DeiT, Swin, DiT, YOLOv5 and YOLOv6, EDM, StyleGAN, MoCo and the ImageNet example: flags, short ones too; numbers worked out by hand."""
+"""timm, DeiT, Swin, DiT, YOLO, EDM, StyleGAN, MoCo and the ImageNet example: flags, short ones too; numbers worked out by hand."""
 
 from pathlib import Path
 

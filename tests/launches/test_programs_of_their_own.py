@@ -279,6 +279,76 @@ def test_a_loader_that_another_file_makes(tmp_path: Path, given: str, flags: str
     assert codes(report) == []
 
 
+# What starts a function of another file with the options that a parser of it reads, and the file with the loop.
+STARTS = "from parts.training import read_parser, train\n\nargs = read_parser()\nargs = args.parse_args()\ntrain(args)\n"
+TRAINS_ELSEWHERE = """\
+import argparse
+from torch.nn.parallel import DistributedDataParallel
+from parts.data import make_loader
+
+def read_parser():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--batch_size", type=int, default=64)
+    parser.add_argument("--accum_iter", type=int, default=1)
+    return parser
+
+def train(args):
+    loader = build(args.rows, args.batch_size)
+    model = DistributedDataParallel(network)
+    one_epoch(model, loader, args)
+
+def build(rows, batch_size):
+    return make_loader(rows, batch_size=batch_size)
+
+def one_epoch(model, loader, args):
+    steps = args.accum_iter
+    for number, batch in enumerate(loader):
+        model(batch).backward()
+        if (number + 1) % steps == 0:
+            optimizer.step()
+        if (number + 1) % steps == 0 and (number + 1) % 100 == 0:
+            if quiet:
+                continue
+            print(number)
+"""
+
+
+@pytest.mark.parametrize(
+    ("starts", "trains", "expected"),
+    [
+        pytest.param(STARTS.replace("train(args)", "train(settings)"), TRAINS_ELSEWHERE, [], id="options that are not known"),
+        pytest.param(STARTS.replace("train(", "if x:\n    args.batch_size = 2\ntrain("), TRAINS_ELSEWHERE, [None], id="set later"),
+        pytest.param(STARTS, TRAINS_ELSEWHERE.replace("    one_epoch(", "    another("), [], id="a loop that is not reached"),
+        pytest.param(STARTS, TRAINS_ELSEWHERE.replace("    model = D", "    global model\nif x:\n    model = D"), [], id="no DDP in it"),
+        pytest.param(
+            "from parts.training import train\nargs = made(x).parse_args()\ntrain(args)\n",
+            TRAINS_ELSEWHERE.replace("args.rows, args", "rows, args"), [None], id="a parser that is not known",
+        ),
+        pytest.param(STARTS, TRAINS_ELSEWHERE, [64], id="4 x 2 x 8"),
+        pytest.param(STARTS.replace("train(args)", "train(args=args)"), TRAINS_ELSEWHERE, [64], id="given by name"),
+        pytest.param(STARTS, TRAINS_ELSEWHERE.replace('"--accum_iter", type=int, default=1', '"--accum"'), [None], id="no such option"),
+    ],
+)  # fmt: skip
+def test_a_training_loop_of_another_file(tmp_path: Path, starts: str, trains: str, expected: list[int | None]) -> None:
+    files = {"train.py": starts, "parts/training.py": trains, "parts/data.py": MAKES}
+    report = checked(tmp_path, files | {"run.sh": "torchrun --nproc_per_node=8 train.py --batch_size 4 --accum_iter=2\n"})
+    assert batches(report) == expected
+    assert codes(report) == []
+
+
+def test_options_of_a_parser_of_another_file_may_be_set_before_a_third_gets_them(tmp_path: Path) -> None:
+    parser = "import argparse\ndef options():\n    parser = argparse.ArgumentParser()\n"
+    parser += '    parser.add_argument("--batch_size", type=int, default=2)\n    return parser.parse_args()\n'
+    text = LOOP.replace("make_loader\n", "both\nfrom parts.options import options\n").replace(
+        "args = parser.parse_args()", "args = options()"
+    )
+    text = text.replace("model = Fully", "first, second = both(args)\nmodel = Fully").replace("GIVEN", "first")
+    files = {"train.py": text, "parts/data.py": MAKES, "parts/options.py": parser}
+    files |= {"set.py": text.replace("first, second", "if x:\n    args.batch_size = 3\nfirst, second")}
+    lines = "".join(f"torchrun --nproc_per_node=8 {name}.py --batch_size 5\n" for name in ("set", "train"))
+    assert batches(checked(tmp_path, files | {"run.sh": lines})) == [None, 40]
+
+
 @pytest.mark.parametrize(
     ("copies", "expected"),
     [

@@ -83,7 +83,7 @@ class CommandLineAlone:
     def _opened(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What the program's own file makes of the command line, if it sets up a single trainer by itself."""
         source = program_source(found, self._tree.read) if not found.missing else None
-        if source is None or "batch" not in source.text:
+        if source is None or not ("batch" in source.text or "parse_args(" in source.text):
             return None
         world = next((size.value for size in found.start.sizes if isinstance(size, Quantity) and size.name == Name.WORLD_SIZE), None)
         opened = self._started(found, source, world)

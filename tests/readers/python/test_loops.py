@@ -221,6 +221,11 @@ REACHED = """\
             "1",
             id="left out behind the step, by number",
         ),
+        pytest.param(
+            LOGGED.replace("if seen < STEPS:\n", "if seen % STEPS == 0:\n            if x:\n    "),
+            "1",
+            id="left out behind the step, by two tests",
+        ),
         pytest.param(LEFT_OUT, "4", id="left out until so many, by number"),
         pytest.param(LEFT_OUT.replace(" != 0", ""), "4", id="left out until so many, without a comparison"),
         pytest.param(LEFT_OUT.replace("!= 0", "!= 0 and step + 1 < len(loader)"), "4", id="left out until so many, but for the last"),

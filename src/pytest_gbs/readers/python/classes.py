@@ -45,9 +45,13 @@ class Classes(Objects):
         """`value`, which another file gets, with all that it has in this one: the options of argparse, the fields of a class."""
         if not isinstance(value, Made):
             return value
-        place, entries = (value.start, value.stop), value.arguments.entries
-        if value.name == NAMESPACE and not entries:
-            entries = {name: (place, each) for name, each in self.each_option()}
+        place, entries, rest = (value.start, value.stop), value.arguments.entries, value.arguments.rest
+        if value.name == NAMESPACE:
+            given = (
+                (name, Lost(*place) if self._is_set(name) else each) for name, (_, each) in entries.items()
+            )  # by another file's parser
+            entries = {name: (place, each) for name, each in (given if entries else self.each_option())}
+            rest = rest if entries else Lost(*place)  # a parser that is not known
         elif (class_ := self.class_of(value)) is not None and value.arguments.rest is None:
             own, definition = class_
             names = (name for each in own.ancestry(definition) for name in own.scopes.inner[each].names)
@@ -55,7 +59,7 @@ class Classes(Objects):
             entries = {name: (place, at_span(each, place)) for name, each in fields if each is not None} | entries
             by_name, sets = "setattr" in self.scopes.called, self.scopes.attributes
             entries |= {name: (place, Lost(*place)) for name in entries if by_name or sets.get(name, {}).keys() - {"self"}}
-        return value._replace(arguments=value.arguments._replace(entries=entries), definition=None)
+        return value._replace(arguments=value.arguments._replace(entries=entries, rest=rest), definition=None)
 
     def handed(self, function: ast.FunctionDef, call: ast.Call, scope: Scope) -> dict[ast.AST, Value]:
         """What `call` gives the parameters of a function of another file, as that file may read it."""

@@ -61,7 +61,7 @@ def read_launched(program: Program, line: CommandLine, modules: Modules) -> Iter
 
     Nothing if a parser gives the arguments of a framework as they are: what its table says of flags is all there is to say then.
     """
-    scopes, evaluator = program.scopes, Evaluator(program, line, modules)
+    scopes, evaluator, files = program.scopes, Evaluator(program, line, modules), [program]
     if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
         return
     found = [*islice(batch_calls(scopes, evaluator), MOST_DOCUMENTS), *_loops(scopes, evaluator)]
@@ -69,8 +69,8 @@ def read_launched(program: Program, line: CommandLine, modules: Modules) -> Iter
     if not any(
         _loads_batches(table) if name == LOOP else sets_batch(table) and any(map(has_table, name.split())) for name, _, table in found
     ):
-        found = list(islice(_made_elsewhere(evaluator), MOST_DOCUMENTS)) or found
-    for document, (_, _, table) in _documents(program, found):
+        found = list(islice(_made_elsewhere(evaluator, files), MOST_DOCUMENTS)) or found
+    for document, (_, _, table) in _documents(program, found, files):
         yield Started(document, dict(_given(table, ())), tuple(dict.fromkeys(_assumed(table, evaluator))))
 
 
@@ -79,12 +79,21 @@ def _loads_batches(loop: Table) -> bool:
     return sets_batch(loop) or isinstance(value_below(loop, ("DataLoader", "batch_size")), Known)
 
 
-def _made_elsewhere(evaluator: Evaluator) -> Iterator[Found]:
-    """Yield the calls that set a batch size in functions and classes of other files that get options, each as one of its caller."""
+def _made_elsewhere(evaluator: Evaluator, files: list[Program]) -> Iterator[Found]:
+    """Yield the calls that set a batch size in functions and classes of other files that get options, each as one of its caller.
+
+    So are their training loops; the files are put into `files`.
+    """
     for call, other, reached in handed_over(evaluator):
-        yield from (
-            (name, call, placed(table, evaluator.program.span(call))) for name, _, table in batch_calls(other.scopes, other, reached)
-        )
+        files.append(other.program)
+        loops = ((LOOP, node, table) for node, table in training_loop(other.scopes, other) if _is_within(node, reached, other.scopes))
+        found = (*batch_calls(other.scopes, other, reached), *loops)
+        yield from ((name, call, placed(table, evaluator.program.span(call))) for name, _, table in found)
+
+
+def _is_within(call: ast.AST, functions: set[ast.AST], scopes: Scopes) -> bool:
+    """Whether one of `functions` has `call` in it."""
+    return any(call is each and scope.node in functions for each, scope in scopes.calls)
 
 
 def may_train_otherwise(program: Program, line: CommandLine) -> bool:
@@ -193,9 +202,12 @@ def read_calls(program: Program, package: str) -> Iterator[Document]:
     yield from (document for document, _ in _documents(program, islice(found, MOST_DOCUMENTS)))
 
 
-def _documents(program: Program, found: Iterable[Found]) -> Iterator[tuple[Document, Found]]:
-    """Yield a document for each of `found`, without comments, as long as they are no more than is looked at."""
-    imported = (*program.scopes.imported.values(), *(name for name, _ in program.scopes.stars))
+def _documents(program: Program, found: Iterable[Found], files: Iterable[Program] = ()) -> Iterator[tuple[Document, Found]]:
+    """Yield a document for each of `found`, without comments, as long as they are no more than is looked at.
+
+    It imports what `files` do, or the program alone.
+    """
+    imported = (name for each in files or (program,) for name in (*each.scopes.imported.values(), *(star for star, _ in each.scopes.stars)))
     imports = frozenset(name.partition(".")[0] for name in imported)
     left = [MOST_EVALUATED]
     for number, (called, node, table) in enumerate(found, 1):

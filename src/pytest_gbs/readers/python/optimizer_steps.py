@@ -40,7 +40,7 @@ def optimizer_steps(loop: Loop, scope: Scope) -> Iterator[OptimizerStep]:
         told = argument(call, "update_grad", "need_update") if is_scaled_pass(call) else None
         conditions = [*(each.test for each in tests), *([told] if told is not None else [])]
         waited = [each for line, each in waits if line < call.lineno]
-        if skips or nested or len(conditions) + len(waited) > 1:
+        if any(line < call.lineno for line in skips) or nested or len(conditions) + len(waited) > 1:
             yield OptimizerStep(call)
         elif waited:
             yield OptimizerStep(call, every=waited[0])
@@ -62,14 +62,14 @@ def _inside(loop: Loop) -> Iterator[_Inside]:
             pending.extend(_Inside(each, tests, below) for each in ast.iter_child_nodes(node))
 
 
-def _left_out(inside: list[_Inside], loop: Loop, scope: Scope, counts: dict[str, int]) -> tuple[bool, list[tuple[int, ast.expr]]]:
-    """Whether batches are left out in a way that is not plain, and the lines from which on so many were counted.
+def _left_out(inside: list[_Inside], loop: Loop, scope: Scope, counts: dict[str, int]) -> tuple[list[int], list[tuple[int, ast.expr]]]:
+    """The lines from which on batches are left out in a way that is not plain, and those from which on so many were counted.
 
     Both by tests that go on with the next batch.
     """
     passes = (each.lineno for each in ast.walk(loop) if isinstance(each, ast.Attribute) and each.attr.endswith("backward"))
     backward = min(passes, default=loop.end_lineno or 0)
-    skips, waits = False, list[tuple[int, ast.expr]]()
+    skips, waits = list[int](), list[tuple[int, ast.expr]]()
     for node, tests, nested in inside:
         if not isinstance(node, ast.Continue) or nested:
             continue
@@ -77,7 +77,8 @@ def _left_out(inside: list[_Inside], loop: Loop, scope: Scope, counts: dict[str,
         if len(tests) == 1 and backward < node.lineno:  # what is left out behind the backward pass adds up
             counted[0] = counted[0] or _every(_named_test(tests[0].test, loop, scope), ast.NotEq)
         waits += [(node.lineno, each) for each in counted if each is not None]
-        skips = skips or (any(_has_modulo(each.test) for each in tests) and not any(counted)) or (any(counted) and len(tests) > 1)
+        if (len(tests) > 1) if any(counted) else any(_has_modulo(each.test) for each in tests):
+            skips.append(node.lineno)
     return skips, waits
 
 

@@ -24,6 +24,12 @@ _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_confi
 class Evaluator(Classes):
     """The values of the expressions of one program, calls among them."""
 
+    def _made_last(self, node: ast.expr, scope: Scope) -> ast.Call | None:
+        """The call that made what `node` names where it stands: in `args = args.parse_args()`, the one that made the parser."""
+        chosen = self.chosen(scope.names.get(node.id, []), node.lineno, scope) if isinstance(node, ast.Name) else None
+        made = chosen[0].value if chosen is not None and len(chosen) == 1 else None
+        return made if isinstance(made, ast.Call) else self.origin(node, scope)
+
     def _call(self, node: ast.Call, scope: Scope) -> Value:
         name = self.scopes.qualified(node.func)
         last = node.func.attr if isinstance(node.func, ast.Attribute) else name.rpartition(".")[2]
@@ -39,7 +45,7 @@ class Evaluator(Classes):
         if options is not None:
             return Made(NAMESPACE, options, None, *self.program.span(node))
         if last in ("parse_args", "parse_known_args") and not _is_of_the_program(argument(node, "args", position=0)):
-            parser = self.origin(node.func.value, scope) if isinstance(node.func, ast.Attribute) and self.modules is not None else None
+            parser = self._made_last(node.func.value, scope) if isinstance(node.func, ast.Attribute) and self.modules is not None else None
             given = self._options_elsewhere(parser, of_parser=True) if parser is not None else None
             return Made(NAMESPACE, given or Table({}, *self.program.span(node)), None, *self.program.span(node))
         if last in _PARSES and isinstance(node.func, ast.Attribute):
