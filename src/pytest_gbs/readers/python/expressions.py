@@ -171,6 +171,8 @@ class Expressions(Paths):
         return self._agreed((self.value(each, scope) for each in (node.body, node.orelse)), 2, node)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
+        if isinstance(node.slice, ast.Slice):
+            return self._cut(node, node.slice, scope)
         base, key = self.value(node.value, scope), self.value(node.slice, scope)
         if isinstance(node.value, ast.Attribute) and node.value.attr == "parents":
             return self.above(self.value(node.value.value, scope), key, node)
@@ -191,6 +193,15 @@ class Expressions(Paths):
         if isinstance(base, Made) and parsed and isinstance(key, Known) and isinstance(key.value, str):
             return self._of_namespace(base, key.value, node)  # of `vars(args)`
         return base if parsed and isinstance(key, Known) and key.value == 0 else self.lost(node)
+
+    def _cut(self, node: ast.Subscript, cut: ast.Slice, scope: Scope) -> Value:
+        """A part of a text: `args.config[-5:]`."""
+        whole = self.value(node.value, scope)
+        ends = [self.value(each, scope) if each is not None else Known(None, 0, 0) for each in (cut.lower, cut.upper)]
+        known = [each.value for each in ends if isinstance(each, Known) and (each.value is None or type(each.value) is int)]
+        if not isinstance(whole, Known) or not isinstance(whole.value, str) or len(known) < 2 or cut.step is not None:
+            return self.lost(node)
+        return whole._replace(value=whole.value[known[0] : known[1]])
 
 
 def _copied(node: ast.DictComp) -> tuple[ast.expr, str, str] | None:

@@ -12,6 +12,8 @@ _SETS: Final = ("update", "merge_with", "setattr", "__setattr__")
 _LIBRARIES: Final = ("numpy.", "torch.", "collections.")
 # What the classes of configurations have in their names.
 _SETTINGS: Final = ("dict", "conf", "namespace", "box", "munch")
+# And what objects call one that they keep.
+_KEPT: Final = (*_SETTINGS, "cfg", "arg", "opt", "param", "setting", "flag")
 
 
 def may_set_any(scopes: Scopes) -> bool:
@@ -51,11 +53,13 @@ def _is_of_another(call: ast.Call, scope: Scope, scopes: Scopes) -> bool:
 
 
 def _is_other(node: ast.expr, scope: Scope, scopes: Scopes) -> bool:
-    """Whether `node` names no configuration: a dictionary that the program writes out, an array, an object, the state of a model."""
+    """Whether `node` names no configuration: a dictionary that the program writes out or copies, an array, an object, a model's state."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        return len(node.attr) > len("cfg") and not any(each in node.attr.lower() for each in _KEPT)
     found = scope.binding(node)
     made = found[1].value if found is not None and found[1].item < 0 else None
     if not isinstance(made, ast.Call):
         return isinstance(made, (ast.Dict, ast.DictComp, ast.List, ast.ListComp))
     name = dotted(made.func).rpartition(".")[2]
     is_class = name[:1].isupper() and not any(each in name.lower() for each in _SETTINGS)
-    return is_class or name in ("dict", "state_dict") or scopes.qualified(made.func).startswith(_LIBRARIES)
+    return is_class or name in ("dict", "state_dict", "to_container") or scopes.qualified(made.func).startswith(_LIBRARIES)
