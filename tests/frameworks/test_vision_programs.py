@@ -14,6 +14,7 @@ YOLO = "train.py --weights yolov5s.pt --data coco128 --img 640"
 YOLO6 = "tools/train.py --conf configs/yolov6s.py --data data/coco.yaml --fuse_ab"
 SPAWNS = "main.py -a resnet50 --dist-backend nccl --multiprocessing-distributed --rank 0"
 EDM = "train.py --outdir=runs --data=a.zip"
+MASKED = "scripts/image_train.py --data_dir d --image_size 256 --mask_ratio 0.30 --model MDT_S_2 --diffusion_steps 1000"
 GUIDED = "scripts/image_train.py --data_dir d --image_size 64 --num_channels 128"
 MOCO = "main_moco.py -a vit_small --stop-grad-conv1 --multiprocessing-distributed --rank 0"
 
@@ -76,6 +77,7 @@ def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
         pytest.param(f"{RUN} train.py {TIMM} -b 256", "timm", 2048, id="a short flag"),
         pytest.param(f"mpiexec -n 8 python {GUIDED} --batch_size 32", "guided-diffusion", 256, id="32 x 8"),
         pytest.param(f"mpiexec -n 8 python {GUIDED} --batch_size 32 --microbatch 5", "guided-diffusion", 256, id="32 x 8, in parts"),
+        pytest.param(f"{RUN} {MASKED} --batch_size 4", "guided-diffusion", 32, id="4 x 8, of another model"),
         pytest.param(f"mpiexec -n 8 python {GUIDED} --lr 1e-4", "guided-diffusion", None, id="a default of each program's own"),
         pytest.param(
             "mpiexec -n 8 python cm_train.py --data_dir d --num_channels 9 --global_batch_size 2048", "guided-diffusion", 2048, id="of all"

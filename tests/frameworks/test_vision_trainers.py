@@ -96,6 +96,7 @@ CLAP = "datasetnames: sounds\namodel: HTSAT-tiny\ndataset_type: webdataset\n"
         pytest.param("training/main", CLIP + "batch_size: 256\n", 2048, id="as it was called"),
         pytest.param("training/main", "train_data: a.tar\ntrain_num_samples: 9\nbatch_size: 320\n", 2560, id="with the model by default"),
         pytest.param("training/main", CLAP + "batch_size: 96\n", 768, id="CLAP"),
+        pytest.param("main", CLIP + "batch_size: 16\naccum_freq: 4\ndo_train: true\n", 512, id="another main, which accumulates so"),
     ],
 )
 def test_open_clip_has_a_batch_for_each_gpu(program: str, text: str, expected: int) -> None:
@@ -105,6 +106,11 @@ def test_open_clip_has_a_batch_for_each_gpu(program: str, text: str, expected: i
     assert found.name == "open-clip"
     given = {"world_size": Quantity("world_size", 8, Origin.GIVEN)}
     assert geometry(read_sizes(read_from, found), given, applied_to(read_from, found), read_from).value(Name.GLOBAL_BATCH_SIZE) == expected
+
+
+def test_what_only_evaluates_with_flags_of_open_clip_is_not_it() -> None:
+    text = "train_data: a.tar\nbatch_size: 16\naccum_freq: 4\ndo_eval: true\n"
+    assert recognise(document(text), Program("main")) is None
 
 
 @pytest.mark.parametrize("program", ["train", "main", "training/main"])
