@@ -10,6 +10,7 @@ from pytest_gbs.model.quantity import Name
 from .building import document, outcomes, sizes, title
 
 MISTRAL = "data: {instruct_data: a.jsonl}\nmodel_id_or_path: my/model\nrun_dir: out\nseq_len: 8192\n"
+POLICY = "_target_: mine.Workspace\ndataloader: {batch_size: 64}\ntraining: {device: 'cuda:0', num_epochs: 8%s}\n"
 MOSHI = "data: {train_data: a.jsonl}\nmoshi_paths: {hf_repo_id: my/model}\nrun_dir: out\nduration_sec: 100\n"
 EASY = "train_dataset: {type: %s, json_dataset: {batch_size: 2048, seq_length: 2048}}\n"
 EASY_TORCH = "train_dataset: {type: %s, %s_dataset: {batch_size: 2}}\noptimizer: {accumulate_gradient_steps: 4}\n"
@@ -63,11 +64,12 @@ NANO = "depth: 24\ndevice_batch_size: %s\ntotal_batch_size: %s\n"
         pytest.param(ARCTIC + "batch_size: 2\n", id="nothing of ArcticTraining's"),
         pytest.param("model: {target_model_path: my/model}\ntraining: {batch_size: 2}\n", id="no draft of SpecForge's"),
         pytest.param(MDLM % ("ppl_eval", 16), id="MDLM evaluates"),
+        pytest.param(POLICY % "", id="a workspace that says nothing of its steps"),
     ],
 )
 def test_look_alikes_are_not_recipes(text: str) -> None:
     found = title(text) or ""
-    assert not any(name in found for name in ("mistral", "EasyLM", "nanochat", "Arctic", "SpecForge", "MDLM", "("))
+    assert not any(name in found for name in ("mistral", "EasyLM", "nanochat", "Arctic", "SpecForge", "MDLM", "Policy", "("))
 
 
 @pytest.mark.parametrize(
@@ -75,6 +77,7 @@ def test_look_alikes_are_not_recipes(text: str) -> None:
     [
         pytest.param(MISTRAL, 8, 8, id="one row for each GPU"),
         pytest.param(MISTRAL + "batch_size: 2\nnum_microbatches: 4\n", 8, 64, id="2 x 4 x 8 rows"),
+        pytest.param(POLICY % ", gradient_accumulate_every: 2", 4, 512, id="64 x 2 x 4"),
         pytest.param(MOSHI + "batch_size: 16\n", 8, 128, id="16 x 8 rows of sound"),
         pytest.param(MOSHI + "batch_size: 2\nnum_microbatches: 4\n", 1, 8, id="2 x 4 rows of sound"),
         pytest.param(ARCTIC + "micro_batch_size: 2\n", 8, 16, id="2 x 8"),
