@@ -29,6 +29,7 @@ def _read(path: str, text: str) -> list[str]:
         pytest.param(
             "a.md", "```python\n# !torchrun a.py\nrun('!torchrun a.py')\n$ torchrun a.py\n```\n", id="Python, and none of a notebook"
         ),
+        pytest.param("a.md", "```python\nimport os\ntorchrun a.py\n```\n", id="Python first"),
         pytest.param("a.md", "```yaml\n!torchrun a.py\n```\n", id="a tag of YAML"),
         pytest.param("a.md", "```\nusage: python a.py [-h]\ntorchrun a.py\n```\n", id="no language, and other lines first"),
         pytest.param("a.md", "```\npython: 3.11\ntorchrun: 2.7\n```\n", id="no language, and no commands"),
@@ -69,6 +70,7 @@ def test_they_run_nothing(path: str, text: str) -> None:
         pytest.param("a.md", "```console\n$ torchrun \\  \n> a.py\n```\n", id="a blank behind a backslash, and a prompt"),
         pytest.param("a.md", "```bash\ntorchrun \\ # it's ours\n a.py\n```\n", id="a comment behind a backslash"),
         pytest.param("a.md", "```\ntorchrun \\  # ours\n a.py\n```\n", id="a comment behind a backslash, no language"),
+        pytest.param("a.md", "```python\n# 8 GPUs\ntorchrun \\\n a.py\n```\n", id="a line for a shell that is called Python"),
         pytest.param("a.md", "```console\n$ torchrun \\ # ours\n> a.py\n```\n", id="a comment behind a backslash, and a prompt"),
         pytest.param("a.md", "```\ncd src\nexport X=1\ntorchrun a.py\n```\n", id="no language, and a folder first"),
         pytest.param("a.md", "```\ntorchrun a.py\n```\n", id="no language"),

@@ -69,7 +69,7 @@ def _fenced(text: str) -> Iterator[Block]:
             elif line.startswith("#") and line.lstrip("#")[:1] == " ":
                 heading = line.strip("# ")
         elif match and match.group(2).startswith(opened.group(2)) and not match.group(3).strip():
-            yield Block(language, tuple(lines), heading, fenced=True)
+            yield Block(language, tuple(lines), heading, fenced=not opened.group(3).lstrip().startswith("{"))  # Quarto runs `{python}`
             opened = None
         else:
             lines.append((start + _indent(line, opened.group(1)), stop))

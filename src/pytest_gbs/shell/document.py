@@ -83,7 +83,10 @@ _assigned = lazy_pattern(r"[ \t]*[A-Za-z_]\w{0,60}=(?:[^\s'\"()]{1,200}|\"[^\"\n
 
 
 def _launched(text: str, block: Block) -> tuple[tuple[int, int], ...]:
-    """The lines of a block without language that set variables or launch programs, if it begins with them; what they print may follow."""
+    """The lines of a block that set variables or launch programs, if it begins with them; what they print may follow.
+
+    It has no language, or that of the programs (`python -m torch.distributed.launch ...`), in which none of these lines is a statement.
+    """
     sets = {start for start, _ in block.lines if _assigned().match(text, start)}
     lines = ((start, text[start:stop].strip()) for start, stop in block.lines if start not in sets)
     first = next((start for start, line in lines if line and not line.startswith("#")), None)
@@ -119,7 +122,7 @@ def _commands(text: str, block: Block) -> tuple[tuple[int, int], ...]:
     if any(text.startswith(_PYTHON, start + len(text[start:stop]) - len(text[start:stop].lstrip())) for start, stop in block.lines):
         return ()
     if not any(prompts):
-        if block.fenced and not block.language:
+        if block.fenced and (not block.language or block.language in _NOTEBOOKS):
             return _launched(text, block)
         return block.lines if block.language in _SHELLS else ()
     if not (
