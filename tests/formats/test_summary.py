@@ -145,6 +145,14 @@ def test_recipes_without_a_claim_that_holds_are_consistent() -> None:
     assert "consistent: these recipes state no batch size, and pass the framework's own checks; gbs lock protects them" in reported(twice)
 
 
+def test_recipes_of_which_nothing_can_be_locked_are_not_said_to_be_protected() -> None:
+    found = report(*recipes(Verdict.UNCLAIMED, Verdict.UNCLAIMED))
+    bare = tuple(each._replace(rules=()) for each in found.files)
+    some, none = (found._replace(files=(first, bare[1]._replace(unknown=True))) for first in (bare[0], bare[0]._replace(unknown=True)))
+    assert reported(some)[0].endswith("gbs lock protects all but 1, of which not even the batch of one GPU is known")
+    assert "gbs lock can't protect them, since not even the batch of one GPU is known: gbs show says what is missing" in reported(none)[0]
+
+
 @pytest.mark.parametrize(("rule", "expected"), [("GBS202", "1 consistent"), ("GBS101", "1 verified"), ("GBS106", "1 verified")])
 def test_what_a_name_says_is_a_claim_that_holds(rule: str, expected: str) -> None:
     checked = FileReport("bs128.yaml", 1, Role.RECIPE, "trl", Verdict.VERIFIED, ((rule, "verified"),))

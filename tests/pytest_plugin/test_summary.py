@@ -70,6 +70,11 @@ def test_unclaimed_recipes_are_not_a_failure(write: Write, pytester: pytest.Pyte
     )
 
 
+def test_what_the_lock_can_not_have_is_not_said_to_be_protected(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/a.yaml": UNCLAIMED.replace("per_device_train_batch_size: 1", "per_device_train_batch_size: ${oc.env:BATCH}")})
+    pytester.runpytest(*RECIPES).stdout.fnmatch_lines(["  unclaimed: this recipe states no batch size, *gbs lock can't protect it, *"])
+
+
 def test_passes_never_stand_alone_beside_unclaimed_recipes(write: Write, pytester: pytest.Pytester) -> None:
     write({"recipes/a.yaml": UNCLAIMED, "recipes/b.yaml": UNCLAIMED, "recipes/c.yaml": VERIFIED})
     for more in ((), ("-q",), ("-n", "2")):

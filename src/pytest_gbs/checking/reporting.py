@@ -91,12 +91,13 @@ class Reporting:
         together = self._with_launches(result, outcomes)
         applying = finalise.worst(together)
         assumptions = {a: None for o in flat if isinstance(o, (Finding, Verified)) for a in o.assumptions}
+        verdict = finalise.verdict(together) if recipe else _verdict_alone(result, together)
         report = FileReport(
             result.path,
             result.document,
             result.role,
             result.framework,
-            finalise.verdict(together) if recipe else _verdict_alone(result, together),
+            verdict,
             applying,
             findings,
             undetermined,
@@ -109,6 +110,8 @@ class Reporting:
             result.launches,
             finalise.once(o for each in result.judgement.launched for o in self._about(each)) if recipe else (),
             result.part,
+            (verdict == Verdict.UNCLAIMED or (verdict == Verdict.VERIFIED and not any(run.declarations for run in result.runs)))
+            and not any(map(_is_known, result.runs)),
             any(self.rules.by_code[code].scope == Scope.UNREAD for code, _ in applying),
         )
         if result.source is not None and (findings or any(o.claim for o in undetermined) or self.keep_runs):
@@ -223,6 +226,15 @@ class Reporting:
 def _subject(outcome: Finding | Undetermined) -> Finding:
     """What a suppression is compared with: a finding itself, an undetermined claim as one."""
     return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
+
+
+def _is_known(run: Run) -> bool:
+    """Whether the batch of `run` is known, or at least that of one GPU."""
+    if run.geometry.global_batch_size is not None:
+        return True
+    from pytest_gbs.claims.locked import record
+
+    return record(run) is not None
 
 
 def _verdict_alone(result: FileResult, outcomes: Outcomes) -> str | None:

@@ -15,7 +15,7 @@ from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.record import Final
 from pytest_gbs.model.report import Bug
 
-_FORMATS: Final = "text, azure, concise, csv, github, gitlab, json, jsonl, junit, markdown, rdjson, sarif"
+_FORMATS: Final = "text, azure, concise, csv, github, gitlab, json, jsonl, junit, markdown, rdjson, sarif, statistics"
 _LINKED: Final = ("ghostty", "Hyper", "iTerm.app", "rio", "vscode", "WezTerm")  # terminals that know links, as they name themselves
 _LINKED_TERMS: Final = ("alacritty", "foot", "xterm-ghostty", "xterm-kitty")
 _LINKING: Final = ("DOMTERM", "KONSOLE_VERSION", "WT_SESSION")  # what others of them set

@@ -100,15 +100,15 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
     yield from _assumed(report)
     # What is suppressed, here or with a launch of it, may be about a batch that is stated.
     claimless = (file for file in report.files if file.verdict == Verdict.UNCLAIMED and not file.suppressed)
-    unclaimed = sum(not _claims_hold(file, report) for file in claimless)
+    unclaimed = [file for file in claimless if not _claims_hold(file, report)]
     if unclaimed:
-        yield unclaimed_in_words(unclaimed)
+        yield unclaimed_in_words(len(unclaimed), sum(file.unknown for file in unclaimed))
     for _, outcome in open_claims(report):
         yield f"undetermined: {places.where(outcome.at)}  {open_claim(outcome)}"
     yield from _unread(report)
-    consistent = sum(word_of(file, report) == CONSISTENT for file in report.files)
+    consistent = [file for file in report.files if word_of(file, report) == CONSISTENT]
     if consistent:
-        yield _consistent_in_words(consistent)
+        yield _consistent_in_words(len(consistent), sum(file.unknown for file in consistent))
     if launches(report) and not report.recipes():
         yield "gbs show lists the launches with their batch sizes; gbs lock records them, so that no change goes unnoticed"
     if report.recipes() and not any(report.number(verdict) for verdict in (Verdict.VERIFIED, Verdict.VIOLATED)):
@@ -126,15 +126,23 @@ def _unread(report: Report) -> Iterator[str]:
         yield f"unreadable: {escape(next(iter(silent)))} and {len(silent) - 1:,} more; gbs check -v names them"
 
 
-def unclaimed_in_words(number: int) -> str:
-    """What unclaimed means for so many recipes, and which command protects them."""
-    subject, object_ = ("this recipe states", "it") if number == 1 else ("these recipes state", "them")
-    return f"unclaimed: {subject} no batch size, so a change would go unnoticed; gbs lock protects {object_}"
+def unclaimed_in_words(number: int, unknown: int) -> str:
+    """What unclaimed means for so many recipes, and which command protects them; of `unknown` of them nothing can be locked."""
+    subject = "this recipe states" if number == 1 else "these recipes state"
+    return f"unclaimed: {subject} no batch size, so a change would go unnoticed; {_protected(number, unknown)}"
 
 
-def _consistent_in_words(number: int) -> str:
-    subject, verb, object_ = ("this recipe states", "passes", "it") if number == 1 else ("these recipes state", "pass", "them")
-    return f"consistent: {subject} no batch size, and {verb} the framework's own checks; gbs lock protects {object_}"
+def _consistent_in_words(number: int, unknown: int) -> str:
+    subject, verb = ("this recipe states", "passes") if number == 1 else ("these recipes state", "pass")
+    return f"consistent: {subject} no batch size, and {verb} the framework's own checks; {_protected(number, unknown)}"
+
+
+def _protected(number: int, unknown: int) -> str:
+    them = "it" if number == 1 else "them"
+    if unknown == number:
+        return f"gbs lock can't protect {them}, since not even the batch of one GPU is known: gbs show says what is missing"
+    rest = f"all but {unknown:,}, of which not even the batch of one GPU is known" if unknown else them
+    return f"gbs lock protects {rest}"
 
 
 def _assumed(report: Report) -> Iterator[str]:

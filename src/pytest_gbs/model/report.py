@@ -59,6 +59,7 @@ class FileReport(NamedTuple):
     launches: int = 0  # how many commands in it launch a recipe
     elsewhere: tuple[Finding, ...] = ()  # findings about its launches, which are reported for the launching files
     part: str = ""  # where its document is in the file, for people: "line 104", "cell 5"
+    unknown: bool = False  # a recipe that states no batch, and of which not even the batch of one GPU is known
     unread: bool = False  # it is a script that was not read to its end, or one such may launch it
 
     @property

@@ -18,7 +18,7 @@ from pytest_gbs.pytest_plugin.items import RecipeFile, RecipeItem
 class Summary(TypedDict):
     """`counts` are the words of the first line, `found` its errors and warnings.
 
-    `recipes`, `unclaimed` and `items` are numbers before any item was deselected.
+    `recipes`, `unclaimed`, `unknown` (those unclaimed ones that can't be locked) and `items` are numbers before any item was deselected.
     `warnings` are findings below error as `gbs check` prints them, `claims` a line for each claim that can't be decided.
     """
 
@@ -26,6 +26,7 @@ class Summary(TypedDict):
     found: str
     recipes: int
     unclaimed: int
+    unknown: int
     items: int
     warnings: list[str]
     claims: list[str]
@@ -38,11 +39,13 @@ def summarise(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Su
     collected = {file.path: file for file in files}
     ordered = sorted(selected, key=lambda item: (item.path, item.name))
     claims = [claim for item in ordered for claim in item.claims()]
+    unclaimed = [each for file in collected.values() for each in file.checked.files if each.verdict == Verdict.UNCLAIMED]
     return Summary(
         counts=list(_counts(collected.values(), ordered)),
         found=severities(finding for item in ordered for finding in item.result.findings),
         recipes=sum(each.role == Role.RECIPE for file in collected.values() for each in file.checked.files),
-        unclaimed=sum(each.verdict == Verdict.UNCLAIMED for file in collected.values() for each in file.checked.files),
+        unclaimed=len(unclaimed),
+        unknown=sum(each.unknown for each in unclaimed),
         items=sum(len(file.items) for file in collected.values()),
         warnings=[item.text() for item in ordered if item.result.findings and not item.fails],
         claims=claims,
@@ -84,7 +87,7 @@ def write_summary(summary: Summary, terminal: pytest.TerminalReporter, *, counts
     terminal.write_line(f"\ngbs: {', '.join(summary['counts']) or 'no recipe found; gbs check says why'}{summary['found']}")
     if not counts_only:
         if summary["unclaimed"]:
-            terminal.write_line(f"  {unclaimed_in_words(summary['unclaimed'])}")
+            terminal.write_line(f"  {unclaimed_in_words(summary['unclaimed'], summary['unknown'])}")
             # pytest's last line counts what is in here: "3 passed" alone would say that all is well.
             terminal.stats.setdefault(Verdict.UNCLAIMED, []).extend([pytest.CollectReport("", "passed", None, [])] * summary["unclaimed"])
         for line in filter(None, (*summary["claims"], summary["advice"], *summary["notices"])):
