@@ -52,6 +52,14 @@ def batch(body: str) -> str | None:
     return None if node.tag == COMPUTED else node.text
 
 
+def test_a_parser_has_no_field_for_what_it_is_given() -> None:
+    body = "    args = parser.parse_args(namespace=argparse.Namespace(c=1))\n    args.train_batch_size = 8\n    train(args)\n"
+    text = f"import argparse\nparser = argparse.ArgumentParser()\n\ndef main():\n{body}"
+    (document,) = read(Source("train.py", text))
+    assert isinstance(document, Document)
+    assert document.keyed.keys() == {("train_batch_size",)}
+
+
 @pytest.mark.parametrize(
     "body",
     [

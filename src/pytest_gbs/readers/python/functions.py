@@ -144,7 +144,7 @@ class _Functions:
         table = _opened(made, library, 0)
         for keyword in node.keywords:
             inner = self._given(keyword.value, scope, library)
-            if keyword.arg is not None and inner is not None:
+            if keyword.arg in table.entries and inner is not None:  # a parser makes no fields of what it is given
                 table.entries[keyword.arg] = table.entries[keyword.arg][0], inner
         return table
 
