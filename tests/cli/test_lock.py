@@ -36,6 +36,12 @@ def test_every_recipe_and_launch_has_a_sorted_line(repo: Path, gbs: Gbs) -> None
     assert said.out.splitlines()[-1] == "gbs.lock written: 2 recipes and 1 launch"
 
 
+def test_launches_without_a_recipe_are_counted_as_launches(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"run.sh": "torchrun --nproc_per_node 8 run_clm.py --output_dir x --per_device_train_batch_size 4\n"})
+    assert gbs("check").out.startswith("1 launch in 1 file, no recipe\n")
+    assert gbs("lock").out.splitlines() == ["new      run.sh: 32 samples", "gbs.lock written: 1 launch"]
+
+
 def test_the_first_lock_of_many_recipes_is_one_line(repo: Path, gbs: Gbs) -> None:
     write(repo, {f"{number}.yaml": UNCLAIMED for number in range(12)})
     assert len(gbs("lock", "--check").out.splitlines()) == 13

@@ -145,8 +145,10 @@ def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, 
     if not (new or was):
         yield nothing_to_lock(report)
         return
-    launched = sum(" @ " in name for name in new)
-    locked = counted(len(new) - launched, "recipe") + (f" and {counted(launched, 'launch')}" if launched else "")
+    alone = {name for name, run, _ in entries(report) if run.launch is not None}  # some have no recipe
+    launched = sum(" @ " in name or name in alone for name in new)
+    numbers = ((len(new) - launched, "recipe"), (launched, "launch"))
+    locked = " and ".join(counted(number, noun) for number, noun in numbers if number) or counted(0, "recipe")
     done = "is up to date" if was == now else ("would change" if was else "would be written") if check else "written"
     yield f"{seen} {done}: {locked}" + ("; if that is intended, run gbs lock and commit it" if check and was != now else "")
     names = {name for name, _, _ in entries(report)}
