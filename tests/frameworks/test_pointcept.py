@@ -36,6 +36,8 @@ def test_all_gpus_share_a_batch(tmp_path: Path, more: str, batch: int, found: li
     report = checked(tmp_path, {**FILES, "run.sh": f"sh scripts/train.sh -d rooms -c a {more}\n"})
     assert titled_batches(report) == [("Pointcept", batch)]
     assert codes(report) == found
+    words = "batch_size 24 is not divisible by data-parallel size 16; Pointcept stops at start"
+    assert all(each.message == words for each in report.findings())
 
 
 def test_it_accumulates_forward_passes(tmp_path: Path) -> None:

@@ -292,10 +292,10 @@ def _stated(run: Run, names: tuple[str, ...]) -> str:
         size = run.geometry.stated.get(name)
         if not isinstance(size, Quantity):
             parts.append(called(name))
-        elif name in RANKS:
+        elif name in RANKS and names != (Name.DATA_PARALLEL_SIZE,):
             parts.append(count(size.value, name))
         else:
-            parts.append(f"{size.key or called(name)} {size.value:,}")
+            parts.append(f"{(size.key if name not in RANKS else '') or called(name)} {size.value:,}")
     text = " x ".join(parts)
     values = [s.value for n in names if isinstance(s := run.geometry.stated.get(n), Quantity)]
     return f"{text} = {prod(values):,}" if len(names) > 1 and len(values) == len(names) else text
