@@ -130,3 +130,113 @@ def test_a_file_of_words_may_give_any_option(tmp_path: Path) -> None:
 def test_a_file_that_gives_the_batch_leaves_it_unknown(tmp_path: Path) -> None:
     text = "with open(args.config) as file:\n    vars(args).update(json.load(file))"
     assert found(tmp_path, text, "--config rows.json") == [None]
+
+
+# Reduced from Jayfeather1024/Backdoor-Enhanced-Alignment, opensource/finetuning.py: fields of classes that a function sets, called by fire.
+SETTINGS = """\
+from dataclasses import dataclass
+
+@dataclass
+class Training:
+    batch_size: int = 4
+    steps: int = 1
+
+@dataclass
+class Sharding:
+    offload: bool = False
+"""
+FILL = """\
+import json
+
+def show(settings):
+    print(settings.batch_size)
+
+def fill(settings, **more):
+    if isinstance(settings, (tuple, list)):
+        for each in settings:
+            fill(each, **more)
+        return
+    for name, value in more.items():
+        if hasattr(settings, name):
+            setattr(settings, name, value)
+        elif "." in name:
+            of, own = name.split(".")
+            if type(settings).__name__ == of:
+                setattr(settings, own, value)
+
+def fill_all(every, **more):
+    for each in every:
+        for name in more:
+            setattr(each, name, more[name])
+
+def read(settings, path):
+    for name, value in json.load(open(path)).items():
+        setattr(settings, name, value)
+"""
+BY_FIRE = """\
+import fire
+import torch
+from torch.utils.data import DataLoader, DistributedSampler
+{imports}
+
+def main(path="other.json", **flags):
+    settings = {made}
+    {filled}
+    loader = DataLoader(data, batch_size=settings.batch_size, sampler=DistributedSampler(data))
+    model = torch.nn.parallel.DistributedDataParallel(net)
+    for step, rows in enumerate(loader):
+        model(rows).backward()
+        if (step + 1) % settings.steps == 0:
+            optimizer.step()
+
+fire.Fire(main)
+"""
+
+
+def by_fire(folder: Path, filled: str, flags: str, *, made: str = "Training()", apart: bool = True) -> list[int | None]:
+    imports = "from settings import Sharding, Training\nfrom filling import *" if apart else f"{SETTINGS}{FILL}"
+    program = BY_FIRE.format(imports=imports, made=made, filled=filled)
+    if made == "Training":  # the class itself is filled
+        program = (
+            program.replace("    settings = Training\n", "")
+            .replace("settings.", "Training.")
+            .replace("(settings", "(Training")
+            .replace("[settings", "[Training")
+        )
+    files = {"settings.py": SETTINGS, "filling.py": FILL} if apart else {}
+    program = program.replace("from filling import *", "from filling import fill, fill_all, read, show")
+    return batches(checked(folder, {**files, "train.py": program, "run.sh": f"torchrun --nproc_per_node 2 train.py {flags}\n"}))
+
+
+@pytest.mark.parametrize(
+    ("filled", "flags"),
+    [
+        pytest.param("read(settings, path)", "--batch_size 10", id="those of a file"),
+        pytest.param("fill(settings, **json.load(open(path)))", "--batch_size 10", id="keywords of a file"),
+        pytest.param("fill((settings, Sharding), **best())", "--batch_size 10", id="keywords that are computed"),
+        pytest.param("fill((settings, Sharding), **flags)", "--Training.batch_size 10", id="a name with its class"),
+        pytest.param("fill((settings, Sharding), **flags)\n    read(settings, path)", "--batch_size 10", id="a file after the flags"),
+        pytest.param("fill(settings, batch_size=best())", "--lr 1", id="one of them"),
+        pytest.param("for each in (settings, Sharding):\n        setattr(each, best(), 8)", "--lr 1", id="each of several"),
+    ],
+)
+@pytest.mark.parametrize(("made", "apart"), [("Training()", False), ("Training", False), ("Training", True)])
+def test_fields_that_a_function_may_fill_are_unknown(filled: str, flags: str, made: str, apart: bool, tmp_path: Path) -> None:
+    assert by_fire(tmp_path, filled, flags, made=made, apart=apart) == [None]
+
+
+@pytest.mark.parametrize(
+    ("filled", "flags", "batch"),
+    [
+        pytest.param("show(settings)", "--lr 1", 8, id="a function that only reads: 4 x 2"),
+        pytest.param("fill(Sharding, **flags)", "--batch_size 10", 8, id="another object is filled"),
+        pytest.param("fill(settings, offload=True)", "--lr 1", 8, id="another field"),
+        pytest.param("fill(settings, **flags)", "--batch_size 10 --steps 3", 60, id="10 x 3 x 2"),
+        pytest.param("fill((settings, Sharding), **flags)", "--batch_size 10 --steps 3", 60, id="two at once"),
+        pytest.param("fill_all([settings, Sharding], **flags)", "--batch_size 10", 20, id="each of a list"),
+        pytest.param("fill((settings, Sharding), **flags)", "--lr 1", 8, id="flags that are not sizes"),
+    ],
+)
+@pytest.mark.parametrize(("made", "apart"), [("Training()", False), ("Training", False), ("Training", True)])
+def test_fields_are_what_the_flags_are_that_fill_them(filled: str, flags: str, batch: int, made: str, apart: bool, tmp_path: Path) -> None:
+    assert by_fire(tmp_path, filled, flags, made=made, apart=apart) == [batch]

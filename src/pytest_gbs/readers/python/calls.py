@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.python.attributes import dotted
-from pytest_gbs.readers.python.filled_options import TRAINER_SIZES
+from pytest_gbs.readers.python.filled_options import FLAGS, TRAINER_SIZES
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import Found, Known, Lost, Table, batch_name, sets_batch
 from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes
@@ -83,7 +83,7 @@ def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes,
     """
     lost, place = evaluator.lost(call), evaluator.program.span(call)
     otherwise = {each for name in scope.named.get(call, ()) for each in evaluator.set_otherwise(name, scope)}
-    if ... in otherwise:
+    if not otherwise.isdisjoint((..., FLAGS)):
         otherwise.update(table.entries)
         table = table._replace(rest=table.rest or lost)
     table.entries.update({each: (place, lost) for each in otherwise if isinstance(each, str)})

@@ -58,7 +58,7 @@ class Evaluation:
         self.filled: set[object] | None = None  # the options that the program fills, several at once
         self.is_filling = False  # while these are looked for
         self.are_options: dict[tuple[ast.expr | str, Scope], bool] = {}
-        self.otherwise: dict[tuple[Scope, str], set[object]] = {}  # what is set of names otherwise than by statements
+        self.otherwise: dict[tuple[Scope, str], set[object] | None] = {}  # what is set of names otherwise than by statements
         self.called: dict[tuple[Scope, int], bool] = {}  # whether functions may be called, by how far their callers are looked at
         self.settings = {each.name: (number, each) for number, each in enumerate(line.settings)} if line is not None else {}
         self.unset: list[tuple[int, int, str]] = []  # variables that are taken to be unset, and where they are asked for

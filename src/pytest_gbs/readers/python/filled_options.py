@@ -18,6 +18,10 @@ from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Table
 from pytest_gbs.readers.python.scopes import Branch, Scope
 
+# Functions that run a function with the flags of the command line as its arguments.
+RUNS: Final = frozenset(
+    ("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "CLI", "jsonargparse.CLI", "jsonargparse.cli.CLI", "jsonargparse.auto_cli")
+)
 # What the names of options end with that a program hands on.
 _CALLED: Final = ("args", "opt", "opts", "options", "flags", "params", "config", "cfg", "conf", "arguments", "namespace", "settings")
 # What must be in the text of a program that fills anything.
@@ -26,6 +30,9 @@ _SETTERS: Final = ("set_training", "set_dataloader")  # of TrainingArguments (tr
 TRAINER_SIZES: Final = frozenset(("per_device_train_batch_size", "gradient_accumulation_steps"))
 """The arguments of a trainer that its setters set."""
 _REPLACE: Final = "dataclasses.replace"  # the one that it makes trains in place of the one that it gets
+FLAGS: Final = "--"
+"""Stands for all attributes that the command line may give, which it hands to a function with `**flags`."""
+_FURTHER: Final = "**"  # for those of the keywords that a function gets and sets
 _PARSING: Final = ("parse_args", "parse_known_args", "parse_intermixed_args")
 
 
@@ -88,9 +95,14 @@ class FilledOptions(Evaluation):
 
     def set_otherwise(self, name: str, scope: Scope) -> set[object]:
         """The attributes that the program sets of what `scope` calls `name`, but for statements that name them; an ellipsis: any."""
-        if (scope, name) not in self.otherwise:
-            self.otherwise[scope, name] = set(_up_to_any(self._set_otherwise(name, scope)))
-        return self.otherwise[scope, name]
+        key = _owner(name, scope), name
+        if key not in self.otherwise:
+            self.otherwise[key] = None  # while it is looked at
+            self.otherwise[key] = set(_up_to_any(self._set_otherwise(name, key[0])))
+        found = self.otherwise[key]
+        if found is None:
+            self.looking.lowest = -1  # what decides about it is asked for before anything is set
+        return found or set()
 
     def _set_otherwise(self, name: str, scope: Scope) -> Iterator[object]:
         if name in self._with_setters:
@@ -98,11 +110,28 @@ class FilledOptions(Evaluation):
         for filling in self._fillings.get((scope, name), ()):
             if self._may_run(filling.branch, filling.scope):
                 yield from self._keys(filling.keys, filling.scope)
-        for call in self._handing.get((scope, name), ()):
+        for call, where in self._handing.get((scope, name), ()):
             if self.scopes.qualified(call.func) == _REPLACE:
                 yield from (each.arg if each.arg is not None else ... for each in call.keywords)
             for each in self._functions.sets(call, name, self.program) if self.modules is not None else ():
-                yield each.attribute if isinstance(each, _Continued) else each
+                if each == _FURTHER:
+                    yield from self._further_names(call, where)
+                else:
+                    yield each.attribute if isinstance(each, _Continued) else each
+
+    def _further_names(self, call: ast.Call, scope: Scope) -> Iterator[object]:
+        """Yield the names of the keywords of `call`, `FLAGS` for those of the command line, and an ellipsis for any others."""
+        for each in call.keywords:
+            found = scope.binding(each.value) if each.arg is None else None
+            function = found[1].parameter if found is not None else None
+            is_command = function is not None and found is not None and found[1].node is function.args.kwarg
+            yield each.arg or (FLAGS if is_command and function is not None and function.name in self.commands else ...)
+
+    @cached_property
+    def commands(self) -> frozenset[str]:
+        """The functions that are handed to a library which makes a command line of them."""
+        runners = (call for call, _ in self.scopes.calls if self.scopes.qualified(call.func) in RUNS)
+        return frozenset(each.id for call in runners for each in call.args if isinstance(each, ast.Name))
 
     @cached_property
     def _with_setters(self) -> set[str]:
@@ -117,15 +146,17 @@ class FilledOptions(Evaluation):
 
     @cached_property
     def _fillings(self) -> dict[tuple[Scope, str], list[Filling]]:
-        return grouped(((each.of, each.filled.id), each) for each in self._all_fillings if isinstance(each.filled, ast.Name))
+        return grouped(
+            ((_owner(name.id, each.of), name.id), each) for each in self._all_fillings for name in _gone_through(each.filled, each.of)
+        )
 
     @cached_property
     def _all_fillings(self) -> list[Filling]:
         return list(_fillings(self.program))
 
     @cached_property
-    def _handing(self) -> dict[tuple[Scope, str], list[ast.Call]]:
-        return grouped(((scope, each.id), call) for call, scope in self.scopes.calls for each in _given(call))
+    def _handing(self) -> dict[tuple[Scope, str], list[tuple[ast.Call, Scope]]]:
+        return grouped(((_owner(each.id, scope), each.id), (call, scope)) for call, scope in self.scopes.calls for each in _given(call))
 
     def _is_options(self, node: ast.expr, scope: Scope) -> bool:
         name = node.id if isinstance(node, ast.Name) else node
@@ -136,11 +167,7 @@ class FilledOptions(Evaluation):
 
     def _keys(self, node: ast.expr, scope: Scope) -> Iterator[object]:
         """Yield the keys that `node` is or has, or goes through in a loop; an ellipsis if they are not known."""
-        found = scope.binding(node)
-        loop = found[1].node if found is not None else None
-        if isinstance(loop, (ast.For, ast.comprehension)):
-            node = loop.iter.func.value if isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Attribute) else loop.iter
-        value = self.value(node, scope)
+        value = self.value(_iterated(node, scope) or node, scope)
         if isinstance(value, (Known, Items)):
             yield from (each.value if isinstance(each, Known) else ... for each in (value.items if isinstance(value, Items) else (value,)))
         elif isinstance(value, Table) and value.rest is None:
@@ -186,7 +213,7 @@ class _Functions:
         given = given_parameters(call, defined.function) if defined is not None else None
         if defined is None or given is None:
             return set()
-        parameters = [parameter for parameter, each in given if parameter is not None and isinstance(each, ast.Name) and each.id == name]
+        parameters = [parameter for parameter, each in given if parameter is not None and any(name == inner.id for inner in _names(each))]
         found = {each for parameter in parameters for each in self._set_by(defined, parameter, left)}
         self.left -= len(found)
         return found if self.left >= 0 else {...}
@@ -209,17 +236,51 @@ class _Functions:
                 attribute = change.target.attr
                 yield _Continued(attribute) if change.continues(attribute) else attribute
         for each in self.fillings[scopes.module].get(scope, ()):
-            if isinstance(each.filled, ast.Name) and each.filled.id == parameter:
-                yield each.keys.value if isinstance(each.keys, ast.Constant) else ...
+            if any(name.id == parameter for name in _gone_through(each.filled, scope)):
+                further = defined.function.args.kwarg
+                all_further = further is not None and any(name.id == further.arg for name in _gone_through(_whole(each.keys, scope), scope))
+                yield each.keys.value if isinstance(each.keys, ast.Constant) else _FURTHER if all_further else ...
         for call in self.calls[scopes.module].get(scope, ()) if left else ():
             if any(each.id == parameter for each in _given(call)):
                 yield from self.sets(call, parameter, defined.program, left - 1)
 
 
 def _given(call: ast.Call) -> Iterator[ast.Name]:
-    """Yield the names that `call` is given."""
-    given = (*call.args, *(each.value for each in call.keywords))
-    return (each for each in given if isinstance(each, ast.Name))
+    """Yield the names that `call` is given, by themselves or together: `fill((train, data), more)`."""
+    return (name for each in (*call.args, *(each.value for each in call.keywords)) for name in _names(each))
+
+
+def _names(node: ast.expr) -> Iterator[ast.Name]:
+    """Yield the name that `node` is, or those of a list."""
+    return (each for each in (node.elts if isinstance(node, (ast.Tuple, ast.List)) else (node,)) if isinstance(each, ast.Name))
+
+
+def _gone_through(node: ast.expr, scope: Scope) -> Iterator[ast.Name]:
+    """Yield the names that `node` is, or those which a loop goes through that gives it its name: `for each in (train, data)`."""
+    iterated = _iterated(node, scope)
+    yield from (*_names(node), *(_names(iterated) if iterated is not None else ()))
+
+
+def _iterated(node: ast.expr, scope: Scope) -> ast.expr | None:
+    """What a loop goes through that gives `node` its name, `items` of it included; None if no loop does."""
+    found = scope.binding(node)
+    loop = found[1].node if found is not None else None
+    if not isinstance(loop, (ast.For, ast.comprehension)):
+        return None
+    return loop.iter.func.value if isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Attribute) else loop.iter
+
+
+def _whole(node: ast.expr, scope: Scope) -> ast.expr:
+    """What `node` is a part of, `section, key = name.split(".")`, or `node` itself."""
+    found = scope.binding(node)
+    made = found[1].value if found is not None else None
+    return made.func.value if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == "split" else node
+
+
+def _owner(name: str, scope: Scope) -> Scope:
+    """The scope that binds what `scope` calls `name`."""
+    found = scope.find(name)
+    return found[0] if found is not None else scope
 
 
 def _fillings(program: Program) -> Iterator[Filling]:

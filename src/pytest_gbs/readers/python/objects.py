@@ -10,6 +10,7 @@ from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.arguments import CLASSES, argument_classes
 from pytest_gbs.readers.python.attributes import attribute_path, is_unpacked
 from pytest_gbs.readers.python.changed_items import CHANGING
+from pytest_gbs.readers.python.filled_options import FLAGS
 from pytest_gbs.readers.python.names import Names
 from pytest_gbs.readers.python.results import CONFIGURATION, NAMESPACE, Items, Known, Lost, Made, Place, Table, Value, at_span, value_below
 from pytest_gbs.readers.python.scopes import Binding, Scope
@@ -56,12 +57,14 @@ class Objects(Names):
             return self._of_imported(node, scope) if isinstance(base, Lost) else self.lost(node)
         before = self._is_set_later(node, scope)
         changed = (None if before else self._changed(node, scope)) or self._processes(base, node.attr, node)
-        if changed is None and base.definition is not None and self._is_set_by_name(node.value):
-            return self.lost(node)
         if changed is not None:
             return changed
         if base.name == NAMESPACE:
             return self._of_namespace(base, node.attr, node, before=before)
+        return self._as_set_otherwise(self._of_made(base, node), node, scope)
+
+    def _of_made(self, base: Made, node: ast.Attribute) -> Value:
+        """What an attribute is of `base`, an object or a configuration, as it was made."""
         if base.name == CONFIGURATION:
             return self._of_configuration(base, node.attr, node)
         if node.attr in base.arguments.entries:
@@ -118,10 +121,12 @@ class Objects(Names):
             return None
         return self.set_to(sets, scope, node.lineno, node)
 
-    def _is_set_by_name(self, node: ast.expr) -> bool:
-        """Whether the program calls `setattr` with the object that `node` names."""
-        objects = (call.args[0] for call, _ in self.scopes.called.get("setattr", ()) if call.args)
-        return isinstance(node, ast.Name) and any(isinstance(each, ast.Name) and each.id == node.id for each in objects)
+    def _as_set_otherwise(self, value: Value, node: ast.Attribute, scope: Scope) -> Value:
+        """The `value` of an attribute, unless the program sets it by other means than its name: `fill(config, **flags)`."""
+        found = self.set_otherwise(node.value.id, scope) if isinstance(node.value, ast.Name) else set()
+        if ... in found or node.attr in found or (FLAGS in found and any(each.endswith(f".{node.attr}") for each in self.settings)):
+            return self.lost(node)
+        return self.from_command_line((node.attr,), value, node) if FLAGS in found else value
 
     def field(self, definition: ast.ClassDef, name: str) -> Value | None:
         """The default of a field of a class of this file, its bases in this file included; None if it has none, or is of another file."""
@@ -223,7 +228,9 @@ class Objects(Names):
         changed = self._changed(node, scope)
         field = self._field_elsewhere(node.value, node.attr, node) if changed is None else changed
         result = field if field is not None else self._imported(node)
-        return self.lost(node) if isinstance(result, Table) and self._may_change(node) else result
+        if isinstance(result, Table) and self._may_change(node):
+            return self.lost(node)
+        return self._as_set_otherwise(result, node, scope)
 
     def _may_change(self, node: ast.Attribute) -> bool:
         """Whether the program may change what an attribute holds: `config.TRAINING["steps"] = 2`, `config.TRAINING.update(more)`."""

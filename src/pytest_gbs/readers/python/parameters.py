@@ -16,10 +16,6 @@ from pytest_gbs.readers.python.options import destinations
 from pytest_gbs.readers.python.results import CONFIGURATION, NAMESPACE, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
-# Functions that run a function with the flags of the command line as its arguments.
-RUNS: Final = frozenset(
-    ("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "CLI", "jsonargparse.CLI", "jsonargparse.cli.CLI", "jsonargparse.auto_cli")
-)
 # What starts a function in several processes, with the number of arguments that it gives it by itself: the rank.
 _SPAWNS: Final = {
     "torch.multiprocessing.spawn": 1,
@@ -59,7 +55,7 @@ class Parameters(Expressions):
             calls = calls[:MOST_BINDINGS]
             handed = (self._argument(call, where, binding, around) for call, where in calls)
             return self._agreed(chain((given,), handed), 1 + len(calls), node)
-        runs = function.name in self._run
+        runs = function.name in self.commands
         if runs and not calls:
             default = self._default(binding.value, around) if binding.value is not None else self.lost(node)
             return self.from_command_line((binding.node.arg,), default, node, by_place=True)
@@ -208,9 +204,3 @@ class Parameters(Expressions):
     def _mentioned(self) -> Counter[str]:
         """How often the program has each name."""
         return Counter(each.id for each in ast.walk(self.program.tree) if isinstance(each, ast.Name))
-
-    @cached_property
-    def _run(self) -> frozenset[str]:
-        """The functions that are handed to a library which makes a command line of them."""
-        runners = (call for call, _ in self.scopes.calls if self.scopes.qualified(call.func) in RUNS)
-        return frozenset(each.id for call in runners for each in call.args if isinstance(each, ast.Name))

@@ -12,8 +12,8 @@ from typing import Final
 
 from pytest_gbs.readers.python.attributes import argument
 from pytest_gbs.readers.python.classes import Classes
+from pytest_gbs.readers.python.filled_options import RUNS
 from pytest_gbs.readers.python.library_calls import BUILT_IN, ENVIRONMENT, FROM_CLI, OF_LIBRARIES, TEXT_METHODS, library_argument
-from pytest_gbs.readers.python.parameters import RUNS
 from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Place, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
 
