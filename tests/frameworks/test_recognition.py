@@ -109,6 +109,8 @@ LOOK_ALIKES = {
     "a model to be restored and evaluated": "trainer: {devices: 1}\nmodel: {restore_from_path: null, micro_batch_size: 512}\n",
     "a vocabulary": "".join(f"w{n}: {n}\n" for n in range(10_001)) + MODEL + "stage: 7\n" + TRAINING,
     "keys of OpenRLHF": MODEL + "beta: 0.1\ngradient_checkpointing: true\nmicro_train_batch_size: 1\ntrain_batch_size: 8\n",
+    # Reduced from NovaSearch-Team/RAG-Retrieval, training_llm.yaml: its program has batch_size for what the Trainer calls otherwise.
+    "a reranker with a loss": MODEL + "batch_size: 2\ngradient_accumulation_steps: 2\nloss_type: ranknet\ntrain_group_size: 10\n",
     "a micro batch alone": "per_device_train_batch_size: 4\n",
     "what is evaluated": MODEL + TRAINING + "do_train: false\ndo_predict: true\n",
     "a record of Weights & Biases": f"wandb_version: 1\n\n{MODEL}{TRAINING}_wandb: {{desc: null, value: {{cli_version: 0.17}}}}\n",

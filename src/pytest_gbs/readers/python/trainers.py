@@ -51,13 +51,19 @@ def own_batches(scopes: Scopes, evaluator: Evaluator) -> dict[ast.AST, Entry]:
 
 
 def may_hold_batches(scopes: Scopes, evaluator: Evaluator) -> bool:
-    """Whether the program gives a batch size to a data set of a class of the repository, each sample of which may then be a batch."""
+    """Whether the program gives a batch size, or batches, to a data set of a class of the repository: each sample may be a batch then."""
     return any(
         scopes.qualified(call.func).endswith("Dataset")
-        and any(keyword.arg == "batch_size" for keyword in call.keywords)
+        and any(name.endswith(("batch_size", "batches")) for name in _given_names(call))
         and (evaluator.definition(call.func, scope) or evaluator.class_elsewhere(call.func)) is not None
         for call, scope in scopes.calls
     )
+
+
+def _given_names(call: ast.Call) -> Iterator[str]:
+    """Yield the names of what `call` is given: of keywords, and of what others are."""
+    yield from (each.arg for each in call.keywords if each.arg)
+    yield from (each.id for each in call.args if isinstance(each, ast.Name))
 
 
 def _names(node: ast.AST) -> Iterator[str]:
