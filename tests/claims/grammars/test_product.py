@@ -9,6 +9,13 @@ MICRO, ACCUMULATION = "micro_batch_size", "gradient_accumulation_steps"
 WORLD, NODES, PER_NODE, DATA = "world_size", "num_nodes", "gpus_per_node", "data_parallel_size"
 
 
+@pytest.mark.parametrize(
+    "text", ["6 x 8 = 48 batch size", "6 x 8 gpus = 48 batch size per node", "6 x 8 gpus = 48 batches", "6 x 8 gpus = 48"]
+)
+def test_a_plain_batch_is_that_of_all_only_if_gpus_are_multiplied(text: str) -> None:
+    assert [each.value for each in _claims(text) if each.name == "global_batch_size"] == []
+
+
 @pytest.mark.parametrize("text", ["at GBS=256 x seq=16384", "GBS=256 × seq=16384（4.19M tokens/step）"])
 def test_settings_side_by_side_are_not_arithmetic(text: str) -> None:
     assert [(each.value, each.sum) for each in _claims(text) if each.name == "global_batch_size"] in ([], [(256, None)])
@@ -33,6 +40,8 @@ def test_settings_side_by_side_are_not_arithmetic(text: str) -> None:
         ("GBS = 8*2*32*sequence_length = 512*sequence_length = 1M tokens", 512, [8, 2, 32]),
         ("64 GPUs: 64 * 1 * 2 = 128", 128, [64, 1, 2]),
         ("- GBS = 4 * 6 = 24", 24, [4, 6]),
+        ("6 x 8 gpus = 48 batch size", 48, [6, 8]),  # illuin-tech/colpali, tr_args/default_tr_args.yaml, with a micro batch of 4
+        ("2 nodes x 8 GPUs x 4 = 64 batch", 64, [2, 8, 4]),
     ],
 )
 def test_reads_result_and_factors(text: str, result: int, factors: list[int]) -> None:

@@ -85,7 +85,7 @@ trainer.train()
         pytest.param("Dataset(path, batch_size=8)", "1", "1", id="a class that is not seen"),
         pytest.param("PackedDataset('a.bin', batch_size=8)", "4", "4", id="several samples make the batch"),
         pytest.param("PackedDataset('a.bin', batch_size=8)", "1", None, id="a sample may be a batch"),
-        # Reduced from jammastergirish/unlearning-taxonomy, unlearn/unlearn.py: per_device_train_batch_size=1, "batches are already prepared".
+        # Reduced from jammastergirish/unlearning-taxonomy: micro batches of 1, since "batches are already prepared".
         pytest.param("PackedDataset(batches)", "1", None, id="a sample is a batch"),
         pytest.param("PackedDataset(path, rows=forget_batches)", "4", "4", id="several of its batches make one"),
     ],

@@ -32,7 +32,7 @@ def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
         return False  # `micro batch 8, accumulation 5, 4 nodes x 8 GPUs => 1280` lists what the batch is the product of
     if _is_accumulation_of_all(passage, product):
         return False
-    if formula.label is not None or _is_called(passage, results):
+    if formula.label is not None or _is_called(passage, results) or _is_batch_of_gpus(passage, formula):
         return True
     if _is_called_otherwise(passage, product):
         return False
@@ -100,6 +100,12 @@ def _is_called(passage: Passage, results: tuple[Result, ...]) -> bool:
         if text_at(tokens, i) == "batch" and text_at(tokens, i - 1) not in PART_OF_BATCH | OTHER_BATCH:
             return True
     return False
+
+
+def _is_batch_of_gpus(passage: Passage, formula: StatedFormula) -> bool:
+    """Whether a result of GPUs and what each has is called a batch behind it: `6 x 8 gpus = 48 batch size`."""
+    tokens, found = passage.tokens, (result.at + 1 for result in formula.results if not formula.names.isdisjoint(RANKS))
+    return any(text_at(tokens, at) == "batch" and not per_device(tokens, at + 1 + (text_at(tokens, at + 1) == "size")) for at in found)
 
 
 def _follows_hardware(passage: Passage, product: Product) -> bool:
