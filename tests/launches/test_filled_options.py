@@ -240,3 +240,20 @@ def test_fields_that_a_function_may_fill_are_unknown(filled: str, flags: str, ma
 @pytest.mark.parametrize(("made", "apart"), [("Training()", False), ("Training", False), ("Training", True)])
 def test_fields_are_what_the_flags_are_that_fill_them(filled: str, flags: str, batch: int, made: str, apart: bool, tmp_path: Path) -> None:
     assert by_fire(tmp_path, filled, flags, made=made, apart=apart) == [batch]
+
+
+TRAINERS = """\
+import argparse
+from transformers import Trainer, TrainingArguments
+parser = argparse.ArgumentParser()
+parser.add_argument("--rows", type=int)
+args = parser.parse_args()
+{}
+"""
+
+
+@pytest.mark.parametrize(("number", "known"), [(50, [16]), (51, [])])
+def test_a_program_of_very_many_trainers_is_not_known_where_it_is_launched(tmp_path: Path, number: int, known: list[int]) -> None:
+    trainer = "Trainer(model, TrainingArguments('out', per_device_train_batch_size=args.rows)).train()\n"
+    report = checked(tmp_path, {"train.py": TRAINERS.format(trainer * number), "run.sh": "torchrun --nproc_per_node 2 train.py --rows 8\n"})
+    assert sorted(set(batches(report))) == known

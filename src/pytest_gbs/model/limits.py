@@ -73,6 +73,7 @@ MOST_KEPT_PYTHON: Final = 200_000  # words and signs of programs that are kept f
 MOST_EVALUATED: Final = 50_000  # expressions of a program that are looked at, keys and values of its recipes; later ones are not known
 MOST_BINDINGS: Final = 100  # assignments of a name, calls of a function, options of a name; with more, what they give is unknown
 DEEPEST_EXPRESSION: Final = 40  # names that lead to names, and expressions within each other; the value of a deeper one is unknown
+MOST_TRAINERS: Final = 50  # calls that set a batch in a program that is launched; what a launch of one with more trains is unknown
 MOST_FACTORS: Final = 40  # factors of the batch that a program computes; the rest is not looked at
 MOST_IMPORTED_MODULES: Final = 20  # files of its repository that a program imports; what a later one does is unknown
 MOST_HANDED_THROUGH: Final = 3  # functions that hand a configuration or options on; what further ones do with it is not known

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from pytest_gbs.model.document import DICTIONARY, FUNCTION, LOOP, MODULE, PYTHON, Document
-from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_EVALUATED
+from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_EVALUATED, MOST_TRAINERS
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
@@ -64,7 +64,10 @@ def read_launched(program: Program, line: CommandLine, modules: Modules) -> Iter
     scopes, evaluator, files = program.scopes, Evaluator(program, line, modules), [program]
     if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
         return
-    found = [*islice(batch_calls(scopes, evaluator), MOST_DOCUMENTS), *_loops(scopes, evaluator)]
+    calls = [*islice(batch_calls(scopes, evaluator), MOST_TRAINERS + 1)]
+    if len(calls) > MOST_TRAINERS:
+        return
+    found = [*calls, *_loops(scopes, evaluator)]
     has_table = modules.context.has_table
     if not any(
         _loads_batches(table) if name == LOOP else sets_batch(table) and any(map(has_table, name.split())) for name, _, table in found
