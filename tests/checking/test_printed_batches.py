@@ -56,6 +56,12 @@ def test_another_batch_than_the_script_prints_is_found(printed: str, tmp_path: P
     assert _found(f"{printed}{LAUNCH}", tmp_path) == ["GBS301"]
 
 
+@pytest.mark.parametrize(("said", "found"), [("4 GPUs, global batch = 64", []), ("2 GPUs, global batch = 32", ["GBS303", "GBS301"])])
+def test_a_comment_is_not_excused_by_the_batch_that_the_script_works_out(said: str, found: list[str], tmp_path: Path) -> None:
+    printed = 'ROWS=2\necho "Effective batch size: $((ROWS * 4 * 8))"\n'
+    assert _found(f"# {said}\n{printed}{LAUNCH}", tmp_path) == found
+
+
 # 120 // 4 // 2 is 15, and 2 x 15 x 4 is 120 again; 126 // 4 // 2 is 15 too.
 DIVIDES = """\
 NUM_GPUS=4

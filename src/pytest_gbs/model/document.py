@@ -43,6 +43,8 @@ COMMANDS: Final = (*SCRIPTS, *DOCUMENTS, ".mk")
 """What the name of a file ends with that may hold command lines."""
 PRINTED: Final = "prints"
 """The placement of a comment block that is none, but what a script prints."""
+COMPUTED: Final = "computes"
+"""The placement of one with a batch that the script works out and prints: what it is in this run, whatever was meant."""
 DIVIDED: Final = "divides"
 """The placement of a comment block that is none, but a batch that a script divides to find its accumulation."""
 INCLUDES: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",), ("_BASE_",), ("__include__",), ("inherit",)))

@@ -32,7 +32,7 @@ from pytest_gbs.claims.factors import with_hardware
 from pytest_gbs.claims.findings import claimed_number
 from pytest_gbs.frameworks.repairs import reaching
 from pytest_gbs.model.declaration import Declaration
-from pytest_gbs.model.document import DIVIDED, DOCUMENTS
+from pytest_gbs.model.document import COMPUTED, DIVIDED, DOCUMENTS
 from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
@@ -46,8 +46,8 @@ def check(run: Run) -> Iterator[Outcome]:
     if run.launch is None or not run.claims:
         return
     judged = [(claim, _judge(run, run.launch, claim)) for claim in run.claims if _has_batch(claim)]
-    verified = any(isinstance(outcome, Verified) for _, outcome in judged)
-    # Of several numbers for several kinds of hardware a launch need only give one.
+    # Of several numbers for several kinds of hardware a launch need only give one; what it works out it has anyway.
+    verified = any(isinstance(outcome, Verified) and claim.declaration.by != COMPUTED for claim, outcome in judged)
     kept = [outcome for claim, outcome in judged if not verified or isinstance(outcome, Verified) or _is_of_its_hardware(run, claim)]
     # What the same change makes true is reported once: completions and the prompts that they answer, say.
     found = reversed([outcome for outcome in kept if isinstance(outcome, Finding)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import is_digits
-from pytest_gbs.model.document import DIVIDED, PRINTED, CommentBlock
+from pytest_gbs.model.document import COMPUTED, DIVIDED, PRINTED, CommentBlock
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.owners import ABOVE, END, HEADER, TRAILING
 from pytest_gbs.shell.state import Variable
@@ -84,7 +84,9 @@ def computed_size(word: Word, sources: Mapping[str, str]) -> CommentBlock | None
     if not any("$((" in text and "*" in text for text in given):
         return None
     lengths = accumulate((len(part.text or "") for part in word.parts[:-1]), initial=0)
-    return CommentBlock(word.text, tuple((length, part.use.start) for length, part in zip(lengths, word.parts, strict=True)), None, PRINTED)
+    return CommentBlock(
+        word.text, tuple((length, part.use.start) for length, part in zip(lengths, word.parts, strict=True)), None, COMPUTED
+    )
 
 
 # `ACCUM=$((TOTAL_BATCH_SIZE / NUM_GPUS / MICRO))`: the variable that an accumulation is found from, and what is found.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pytest_gbs.claims.grammars._owner import is_evaluation
 from pytest_gbs.model.declaration import Declaration, Force
-from pytest_gbs.model.document import DIVIDED, PRINTED, CommentBlock
+from pytest_gbs.model.document import COMPUTED, DIVIDED, PRINTED, CommentBlock
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import HARDWARE, RANK_FACTORS, Name
@@ -31,7 +31,7 @@ def resolved(found: Sequence[Read], blocks: Iterable[CommentBlock] = ()) -> tupl
         spans = _off_spans(block, off)
         kept = [d for d in declarations if not _is_off(d, spans) and not (d.name in BATCHES and _is_about_evaluation(block))]
         read = _alternatives(_with_hardware(block, _once(kept)))
-        every.extend(read if block.placement not in (PRINTED, DIVIDED) else [each._replace(by=block.placement) for each in read])
+        every.extend(read if block.placement not in (PRINTED, COMPUTED, DIVIDED) else [each._replace(by=block.placement) for each in read])
     if any(declaration.exact for declaration in every):
         every = [declaration for declaration in every if declaration.exact or declaration.name not in BATCHES]
     return tuple(sorted(every, key=lambda declaration: (declaration.at.start, declaration.name)))
