@@ -49,6 +49,25 @@ def test_a_hardware_comment_that_is_wrong_is_found(comment: str, message: str, t
     assert (finding.code, finding.severity, finding.message) == ("GBS303", "warning", message)
 
 
+BESIDE = "torchrun --nproc_per_node 4 \\\n  t.py --config sft.yaml"
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        pytest.param(" &\nwait\n", ["GBS303"], id="by itself"),
+        pytest.param(f" &\n{BESIDE} > b.log 2>&1 &  # the other half\nwait\n", [], id="beside another"),
+        pytest.param(f"\n{BESIDE} 2>&1\n", ["GBS303"], id="one after the other"),
+        pytest.param(f" && touch done\n{BESIDE} &&\n  touch done\n", ["GBS303"], id="if the first is done"),
+    ],
+)
+def test_gpus_that_two_commands_share_at_once(end: str, expected: list[str], tmp_path: Path) -> None:
+    for name, text in (("run.sh", f"# runs on 8 GPUs\n{BESIDE}{end}"), ("README.md", f"# Train on 8 GPUs\n\n```bash\n{BESIDE}{end}```\n")):
+        (tmp_path / name).mkdir()
+        found = codes(checked(tmp_path / name, {"sft.yaml": recipe(comment=""), name: text}))
+        assert [code for code in found if code == "GBS303"] == (expected if name == "run.sh" or BESIDE not in end else [])
+
+
 ONE_OR_MORE = "torchrun --nnodes ${NNODES:-1} --nproc_per_node 4 t.py --config sft.yaml\n"
 
 

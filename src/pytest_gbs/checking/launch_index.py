@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import takewhile
 from operator import attrgetter
 from typing import Final
@@ -112,8 +112,20 @@ class LaunchIndex(NamedTuple):
         the few lines in front of it that set variables or make folders, or on the line of a value that it takes.
         GPUs that they count may be those of all turns of a loop.
         """
-        path = resolved.found.launch.at.source
-        return (*self._commented(path, resolved), *self.documents.get(Subject(resolved.recipe, resolved.found.launch.at), ()))
+        at = resolved.found.launch.at
+        found = (*self._commented(at.source, resolved), *self.documents.get(Subject(resolved.recipe, at), ()))
+        if any(each.name in HARDWARE for each in found) and self._is_beside_others(at):
+            return tuple(each for each in found if each.name not in HARDWARE)
+        return found
+
+    def _is_beside_others(self, at: Location) -> bool:
+        """Whether the command at a place runs in the background, as another of its file does: they may share the GPUs that are stated."""
+        source = self.scripts.files.tree.read(at.source)
+        if not isinstance(source, Source):
+            return False
+        end = _line_end().search(source.text, at.stop)
+        places = _in_background(source.text)
+        return len(places) > 1 and any(at.stop <= each < (end.start() if end else len(source.text)) for each in places)
 
     def _commented(self, path: str, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
         script = self.scripts.scripts.get(path)
@@ -159,6 +171,17 @@ class LaunchIndex(NamedTuple):
         stops = {size.at.stop for size in sizes if isinstance(size, Quantity) and size.at is not None and size.at.source == path}
         starts = ((block, block.pieces[0][1]) for block in behind)
         return tuple(block for block, start in starts if any(stop <= start and "\n" not in source.text[stop:start] for stop in stops))
+
+
+# The end of a command that runs in the background.
+_background = lazy_pattern(r"(?m)(?<![&>|])&[ \t]*(?:#[^\n]*)?\r?$")
+_line_end = lazy_pattern(r"(?<!\\)(?<!\\\r)(?:\n|\Z)")
+
+
+@lru_cache(8)
+def _in_background(text: str) -> tuple[int, ...]:
+    """Where the commands of a script end that run in the background."""
+    return tuple(match.start() for match in _background().finditer(text))
 
 
 _NEAREST: Final = 4  # comment blocks above a launch

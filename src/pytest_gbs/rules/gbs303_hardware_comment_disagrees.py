@@ -18,7 +18,8 @@ What the launcher does: it never reads a comment. The processes that it starts a
 
 How to fix it: correct the comment, or the launcher's flags or configuration file.
 
-It stays silent if the script trains several times and the comment is not right above one, if the launcher's numbers are not known,
+It stays silent if the script trains several times and the comment is not right above one, if commands share the GPUs at once in the
+background, if the launcher's numbers are not known,
 if more GPUs are named where some may generate rather than train, if the keys of a recipe say one GPU, which is what templates have, and
 if the comment claims a batch for that hardware which the launch does not have: `launch-changes-batch` reports both.
 """
