@@ -19,6 +19,11 @@ def _stated(text: str, path: str = "README.md") -> list[tuple[str, int, str]]:
         pytest.param("# Results\n\nWe use a global batch size of 32.\n", "README.md", id="results"),
         pytest.param("# Evaluation\n\n## Details\n\nGlobal batch size 32.\n", "README.md", id="below a heading of results"),
         pytest.param("# Training results\n\nWe use a global batch size of 32.\n", "README.md", id="results of training"),
+        pytest.param(
+            "# Model zoo\n\n## Training results\n\nGlobal batch size 32.\n", "README.md", id="results of training in a list of models"
+        ),
+        pytest.param("# News\n\n## Training\n\nGlobal batch size 32.\n", "README.md", id="training that is news"),
+        pytest.param("# Results\n\n## Training\n\n## Speed\n\nGlobal batch size 32.\n", "README.md", id="behind the part about training"),
         pytest.param("# Train\n\n```yaml\n# global batch size 32\n```\n", "README.md", id="a block of code"),
         pytest.param("# Train\n\n~~~\nglobal batch size 32\n~~~\n", "README.md", id="another block of code"),
         pytest.param("# Train\n\nThe evaluation uses a batch size of 32.\n", "README.md", id="evaluation"),
@@ -45,6 +50,7 @@ def test_it_states_nothing(text: str, path: str) -> None:
     ("text", "value"),
     [
         pytest.param("# Train\n\nWe train with a **global batch size** of `32`.\n", "32", id="a sentence"),
+        pytest.param("# Model zoo\n\nSeen.\n\n### Training\n\nGlobal batch size 32.\n\n### Test\n", "32", id="a part of a list of models"),
         pytest.param("# Results\n\nSeen.\n\n# Train\n\nGlobal batch size 32.\n", "32", id="behind the results"),
         pytest.param("# Training and Evaluation\n\nGlobal batch size 32.\n", "32", id="a heading that names training too"),
         pytest.param("- TP=2\n- `train_global_batch_size=2048`, `lr=1`\n", "2048", id="settings in a list"),

@@ -29,6 +29,8 @@ _ELSEWHERE: Final = (
 # The same where the heading doesn't name training as well: `Training and evaluation`.
 _BESIDE_TRAINING: Final = ("evaluat", "inference", "serving", "deploy")
 _TRAINING: Final = ("train", "tuning")
+# Those of which a part may say how it is done: `Model zoo`, and in it `Training`.
+_WITH_TRAINING: Final = ("model zoo", "result", *_BESIDE_TRAINING)
 _HISTORIES: Final = ("changelog", "history", "release", "news")
 _WORDS: Final = ("batch", "gbs", "gpu", "a100", "h100")
 
@@ -87,15 +89,20 @@ def read_sections(source: Source) -> tuple[Section, ...]:
     found: list[Section] = []
     in_code = tuple(blocks(source.path, source.text))
     shown, commented = code_blocks(source.text, in_code), tuple(comments_in_blocks(source.text, in_code))
-    skipped = 0  # the level of the heading whose section is left out
+    left_out: Section | None = None
+    around = ""  # its heading
     stated = 0
     for number, (level, start, stop, heading) in enumerate(_headed(source)):
         if number >= MOST_SECTIONS:
             return ()
-        if skipped and level > skipped:
-            continue
-        skipped = level if level and _is_elsewhere(heading.lower()) else 0
-        if not skipped:
+        called = heading.lower()
+        if left_out is not None and level > left_out.level:
+            if not _is_how(called, around):
+                continue
+            found += [left_out] if left_out not in found else []
+        else:
+            left_out, around = Section(level, start, start, (), ()) if level and _is_elsewhere(called) else None, called
+        if left_out is None or level > left_out.level:
             paragraphs: list[Paragraph] = []
             head = [(start + source.text[start:stop].index(heading), _plain(heading))] if heading else []
             own = (each._replace(heading=True) for each in _paragraph(source, head)) if head else ()
@@ -106,6 +113,11 @@ def read_sections(source: Source) -> tuple[Section, ...]:
                 paragraphs.append(each)
             found.append(Section(level, start, stop, tuple(paragraphs), started_scripts(source.text, start, stop)))
     return tuple(found)
+
+
+def _is_how(heading: str, around: str) -> bool:
+    """Whether a part of a section that is left out, which `around` heads, is about training all the same."""
+    return any(map(around.__contains__, _WITH_TRAINING)) and any(map(heading.__contains__, _TRAINING)) and not _is_elsewhere(heading)
 
 
 def _is_elsewhere(heading: str) -> bool:
