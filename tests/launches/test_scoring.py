@@ -11,12 +11,17 @@ from .building import batches, checked, codes, recipe
     "program",
     ["scripts/run_generate_logprobs.py", "eval.py", "-m my.evaluate", "run-inference.py", "main_generation.py", "score.py", "decode.py",
      "-m my.inference.main", "-m my.inference.mlperf.offline_mode", "-m my.checkpoint_conversion.to_hub", "tools/convert_to_hub.py",
-     "merge_lora.py", "-m my.quantize_checkpoint", "export_model.py"],
+     "merge_lora.py", "-m my.quantize_checkpoint", "export_model.py", "sample_imagenet.py", "-m my.image_sample"],
 )  # fmt: skip
 def test_a_program_that_scores_is_not_a_launch(program: str, tmp_path: Path) -> None:
     commands = f"torchrun --nproc_per_node 1 {program} --config sft.yaml\ntorchrun --nproc_per_node 8 train.py --config sft.yaml\n"
     report = checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": commands})
     assert (codes(report), batches(report)) == ([], [128])
+
+
+def test_a_program_that_samples_to_train_is_a_launch(tmp_path: Path) -> None:
+    command = "torchrun --nproc_per_node 8 train_rejection_sampling.py --config sft.yaml\n"
+    assert batches(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": command})) == [128]
 
 
 @pytest.mark.parametrize("command", ["test", "validate", "predict", "eval"])

@@ -42,7 +42,7 @@ def _is_from(name: str, wanted: str) -> bool:
 _SCORES: Final = frozenset(
     (
         *("eval", "evaluate", "evaluation", "generate", "generation", "infer", "inference", "predict", "score", "logprobs"),
-        *("decode", "convert", "conversion", "checker", "quantize", "quantization", "merge", "export"),
+        *("decode", "convert", "conversion", "checker", "quantize", "quantization", "merge", "export", "sample", "samples", "sampling"),
     )
 )
 SCORING_COMMANDS: Final = _SCORES | {"test", "validate"}
