@@ -210,3 +210,13 @@ def test_a_bare_batch_size_that_is_neither_is_reported_at_the_comment(tmp_path: 
         ("GBS106", "the comment says batch size 128, but the launch in run.sh gives 64")
     ]
     assert (tmp_path / "sft.yaml").read_text()[file.findings[0].at.start :].startswith("128")
+
+
+@pytest.mark.parametrize(("rows", "found"), [(4, []), (2, ["the name says batch size 128, but the settings give 64 on 32 GPUs"])])
+def test_a_name_with_its_own_gpus_is_judged_on_those(rows: int, found: list[str], tmp_path: Path) -> None:
+    """A comment about the learning rate may speak of others."""
+    text = f"model_name_or_path: m\ndataset_name: d\nmax_length: 8\nper_device_train_batch_size: {rows}\ngradient_accumulation_steps: 1\n"
+    head = "# base_batch_size = (8 GPUs) x (16 samples per GPU)\n"
+    (tmp_path / "net_32xb4_in1k.yaml").write_text(head + text, encoding="utf-8")
+    report = check(WorkTree(tmp_path), (), Settings(), Given())
+    assert [each.message for each in report.findings() if each.code == "GBS106"] == found

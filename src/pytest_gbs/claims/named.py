@@ -64,9 +64,12 @@ def _batch(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumber:
         return said._replace(holds=True, run=run)
     if any(value in _in_part(run) for run in (recipe, *launched)):
         return said
-    gpus = dict(said.declaration.conditions).get(Name.WORLD_SIZE)
-    known = recipe.geometry.value(Name.WORLD_SIZE)
-    # What a comment says of the hardware is known of the recipe.
+    conditions = dict(said.declaration.conditions)
+    gpus, world = conditions.get(Name.WORLD_SIZE), recipe.geometry.get(Name.WORLD_SIZE)
+    known = world.value if isinstance(world, Quantity) else None
+    # What a comment says of the hardware is known of the recipe, unless the name says on how many GPUs each has how much: `8xb32`.
+    if isinstance(world, Quantity) and world.origin == Origin.COMMENT and Name.MICRO_BATCH_SIZE in conditions:
+        known = gpus
     if gpus is not None and known in (None, gpus) and said.declaration.grammar != "bare":
         there = _on_its_hardware(said, recipe, gpus)
         if there.holds is not None:
