@@ -232,9 +232,9 @@ def _is_known(run: Run) -> bool:
     """Whether the batch of `run` is known, or at least that of one GPU."""
     if run.geometry.global_batch_size is not None:
         return True
-    from pytest_gbs.claims.locked import record
+    from pytest_gbs.claims.locked import is_known
 
-    return record(run) is not None
+    return is_known(run)
 
 
 def _verdict_alone(result: FileResult, outcomes: Outcomes) -> str | None:

@@ -89,41 +89,46 @@ def read_sections(source: Source) -> tuple[Section, ...]:
     found: list[Section] = []
     in_code = tuple(blocks(source.path, source.text))
     shown, commented = code_blocks(source.text, in_code), tuple(comments_in_blocks(source.text, in_code))
-    left_out: Section | None = None
-    around = ""  # its heading
+    left_out: Section | None = None  # the last one whose heading is `around`; it is found, and empty, if a part of it is
+    around = ""
     stated = 0
     for number, (level, start, stop, heading) in enumerate(_headed(source)):
         if number >= MOST_SECTIONS:
             return ()
         called = heading.lower()
-        if left_out is not None and level > left_out.level:
-            if not _is_how(called, around):
-                continue
-            found += [left_out] if left_out not in found else []
-        else:
+        if left_out is None or level <= left_out.level:
             left_out, around = Section(level, start, start, (), ()) if level and _is_elsewhere(called) else None, called
-        if left_out is None or level > left_out.level:
-            paragraphs: list[Paragraph] = []
-            head = [(start + source.text[start:stop].index(heading), _plain(heading))] if heading else []
-            own = (each._replace(heading=True) for each in _paragraph(source, head)) if head else ()
-            for each in chain(own, _paragraphs(source, start, stop, shown), _comments(source, start, stop, commented)):
-                stated += len(each.declarations)
-                if stated > MOST_STATED:
-                    return ()
-                paragraphs.append(each)
-            found.append(Section(level, start, stop, tuple(paragraphs), started_scripts(source.text, start, stop)))
+            if left_out is not None:
+                continue
+        elif not _is_how(called, around):
+            continue
+        elif left_out not in found:
+            found.append(left_out)
+        paragraphs: list[Paragraph] = []
+        head = [(start + source.text[start:stop].index(heading), _plain(heading))] if heading else []
+        own = (each._replace(heading=True) for each in _paragraph(source, head)) if head else ()
+        for each in chain(own, _paragraphs(source, start, stop, shown), _comments(source, start, stop, commented)):
+            stated += len(each.declarations)
+            if stated > MOST_STATED:
+                return ()
+            paragraphs.append(each)
+        found.append(Section(level, start, stop, tuple(paragraphs), started_scripts(source.text, start, stop)))
     return tuple(found)
 
 
 def _is_how(heading: str, around: str) -> bool:
     """Whether a part of a section that is left out, which `around` heads, is about training all the same."""
-    return any(map(around.__contains__, _WITH_TRAINING)) and any(map(heading.__contains__, _TRAINING)) and not _is_elsewhere(heading)
+    return any(map(around.__contains__, _WITH_TRAINING)) and _names_training(heading) and not _is_elsewhere(heading)
 
 
 def _is_elsewhere(heading: str) -> bool:
     """Whether a section below `heading`, in lower case, reports results or history, or is about something else than training."""
-    words = _ELSEWHERE if any(map(heading.__contains__, _TRAINING)) else (*_ELSEWHERE, *_BESIDE_TRAINING)
+    words = _ELSEWHERE if _names_training(heading) else (*_ELSEWHERE, *_BESIDE_TRAINING)
     return any(map(heading.__contains__, words))
+
+
+def _names_training(heading: str) -> bool:
+    return any(map(heading.__contains__, _TRAINING))
 
 
 _line = lazy_pattern(r"[^\n]*\n?")

@@ -41,12 +41,22 @@ class Comparison(NamedTuple):
 
 def record(run: Run) -> Record | None:
     """The batch of `run`, or None if neither it nor the part of one GPU is known."""
-    batch = batch_size(run)
-    found = per_gpu(run)
-    share, of = (str(found.coefficient), found.free[0]) if found and found.free in ((PER_GPU,), (PER_RANK,)) else ("", PER_GPU)
-    if batch is None and not share:
+    batch, part = batch_size(run), _part(run)
+    if batch is None and part is None:
         return None
+    share, of = (str(part.coefficient), part.free[0]) if part is not None else ("", PER_GPU)
     return Record(run.framework.unit, batch, share, of, tuple(_operands(run)), _claim(run))
+
+
+def is_known(run: Run) -> bool:
+    """Whether the batch of `run` or the part of one GPU is known, so that there is a record of it."""
+    return batch_size(run) is not None or _part(run) is not None
+
+
+def _part(run: Run) -> Monomial | None:
+    """The part of one GPU, None if it is not known."""
+    found = per_gpu(run)
+    return found if found is not None and found.free in ((PER_GPU,), (PER_RANK,)) else None
 
 
 def batch_size(run: Run) -> int | None:

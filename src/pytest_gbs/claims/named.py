@@ -68,9 +68,9 @@ def _batch(said: NamedNumber, recipe: Run, launched: list[Run]) -> NamedNumber:
     gpus, world = conditions.get(Name.WORLD_SIZE), recipe.geometry.get(Name.WORLD_SIZE)
     known = world.value if isinstance(world, Quantity) else None
     # What a comment says of the hardware is known of the recipe, unless the name says on how many GPUs each has how much: `8xb32`.
-    if isinstance(world, Quantity) and world.origin == Origin.COMMENT and Name.MICRO_BATCH_SIZE in conditions:
-        known = gpus
-    if gpus is not None and known in (None, gpus) and said.declaration.grammar != "bare":
+    commented = isinstance(world, Quantity) and world.origin == Origin.COMMENT
+    on_its_own = known in (None, gpus) or (commented and Name.MICRO_BATCH_SIZE in conditions)
+    if gpus is not None and on_its_own and said.declaration.grammar != "bare":
         there = _on_its_hardware(said, recipe, gpus)
         if there.holds is not None:
             return there

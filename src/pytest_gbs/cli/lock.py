@@ -145,14 +145,14 @@ def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, 
     if not (new or was):
         yield nothing_to_lock(report)
         return
-    alone = {name for name, run, _ in entries(report) if run.launch is not None}  # some have no recipe
+    every = [(name, run.launch is not None) for name, run, _ in entries(report)]
+    alone = {name for name, is_launch in every if is_launch}  # some have no recipe
     launched = sum(" @ " in name or name in alone for name in new)
     numbers = ((len(new) - launched, "recipe"), (launched, "launch"))
     locked = " and ".join(counted(number, noun) for number, noun in numbers if number) or counted(0, "recipe")
     done = "is up to date" if was == now else ("would change" if was else "would be written") if check else "written"
     yield f"{seen} {done}: {locked}" + ("; if that is intended, run gbs lock and commit it" if check and was != now else "")
-    names = {name for name, _, _ in entries(report)}
-    unknown = sorted(names - new.keys())
+    unknown = sorted({name for name, _ in every} - new.keys())
     if unknown and new:
         listed = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
         yield f"  left out, since not even the batch of one GPU is known: {listed}"

@@ -107,6 +107,11 @@ class Declaration(NamedTuple):
     by: str = ""  # what the script does with the number, which is in no comment: "prints", "divides"
     paragraph: CommentBlock | None = None
 
+    @property
+    def stands_in(self) -> str:
+        """What it stands in, for people: a document or a comment."""
+        return "document" if self.paragraph is not None else "comment"
+
     def stated_conditions(self) -> tuple[Factor, ...]:
         """The sizes that the same statement names, each where it is (where the number is, if nothing says)."""
         places = self.condition_places or (self.at,) * len(self.conditions)

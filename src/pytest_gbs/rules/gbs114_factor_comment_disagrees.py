@@ -30,9 +30,10 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each factor that comments state and the settings give."""
     if any(claim.judgement.finding is not None for claim in run.claims):
         return
-    for declaration in run.stated_factors:
+    stated = run.stated_factors
+    for declaration in stated:
         size = run.geometry.get(declaration.name)
-        others = {each.value for each in run.stated_factors if each.name == declaration.name} - {declaration.value}
+        others = {each.value for each in stated if each.name == declaration.name} - {declaration.value}
         if isinstance(size, Quantity) and not others and not _is_open(run, size) and _is_about(run, declaration, size):
             yield _judged(run, declaration, size)
 
@@ -58,10 +59,9 @@ def _judged(run: Run, declaration: Declaration, size: Quantity) -> Outcome:
         return Verified(ITS_RULE, declaration.at)
     key = size.key or called(size.name)
     related = tuple(beside(leaves(size), declaration.at))
-    fixes = (in_comment(run, {declaration.at: size.value}.items()),) if run.launch is None else ()
-    witness = "document" if declaration.paragraph is not None else "comment"
-    message = f"{witness} says {called(declaration.name)} {declaration.value:,}, but {key} is {size.value:,}"
-    holds = f"change the {witness} to {size.value:,}, or set {key} to {declaration.value:,}"
+    fixes = (in_comment(run, [(declaration.at, size.value)]),) if run.launch is None else ()
+    message = f"{declaration.stands_in} says {called(declaration.name)} {declaration.value:,}, but {key} is {size.value:,}"
+    holds = f"change the {declaration.stands_in} to {size.value:,}, or set {key} to {declaration.value:,}"
     return Finding(ITS_RULE, message, Severity.WARNING, declaration.at, "stated", related, fixes=fixes, holds=holds)
 
 

@@ -104,8 +104,7 @@ def _with_environment(run: Run, declaration: Declaration) -> bool:
 
 
 def _to(size: Quantity, declaration: Declaration) -> str:
-    stands = "the document" if declaration.paragraph is not None else "the comment"
-    witness = "what is printed" if declaration.by else "the name" if declaration.weak else stands
+    witness = "what is printed" if declaration.by else "the name" if declaration.weak else f"the {declaration.stands_in}"
     return f"change {witness} to {count(size.value, declaration.name)}"
 
 
@@ -128,8 +127,8 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
         yield Verified(ITS_RULE, declaration.at)
         return
     at = next((leaf.at for leaf in sorted(leaves(size), key=lambda each: each.value == 1) if leaf.at is not None), start.at)
-    says = "document says" if declaration.paragraph is not None else "comment says"
-    source = f"the script {declaration.by}" if declaration.by else "the name says" if declaration.weak else says
+    says = "the name says" if declaration.weak else f"{declaration.stands_in} says"
+    source = f"the script {declaration.by}" if declaration.by else says
     message = f"{source} {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
     holds = f"{_to(size, declaration)}, or launch it on {count(declaration.value, declaration.name)}"
     yield Finding(ITS_RULE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),), holds=holds)

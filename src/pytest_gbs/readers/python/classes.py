@@ -47,10 +47,8 @@ class Classes(Objects):
             return value
         place, entries, rest = (value.start, value.stop), value.arguments.entries, value.arguments.rest
         if value.name == NAMESPACE:
-            given = (
-                (name, Lost(*place) if self._is_set(name) else each) for name, (_, each) in entries.items()
-            )  # by another file's parser
-            entries = {name: (place, each) for name, each in (given if entries else self.each_option())}
+            of_another = ((name, Lost(*place) if self._is_set(name) else each) for name, (_, each) in entries.items())  # file's parser
+            entries = {name: (place, each) for name, each in (of_another if entries else self.each_option())}
             rest = rest if entries else Lost(*place)  # a parser that is not known
         elif (class_ := self.class_of(value)) is not None and value.arguments.rest is None:
             own, definition = class_
